@@ -1,0 +1,70 @@
+package host
+
+import "time"
+
+// Payload is what a hook is told, in neutral form. A field the host did not
+// send is its zero value; fields this type does not name are ignored, since
+// hosts add new ones all the time.
+type Payload struct {
+	Event          Event
+	SessionID      string
+	TranscriptPath string
+	Cwd            string
+	AgentID        string // set inside a subagent
+	PermissionMode string
+
+	Source string // SessionStart: startup, resume, clear, compact, fork
+	Model  string // SessionStart: the model's id, absent after /clear and on resume
+
+	Prompt string // UserPromptSubmit
+
+	StopHookActive  bool   // Stop: a hook has continued this turn already
+	LastMessage     string // Stop, StopFailure: the last answer, or the API error
+	BackgroundTasks int    // Stop: how many are still running
+	Failure         string // StopFailure: the kind, e.g. rate_limit
+
+	Tool     string // PreToolUse, PostToolUse: the tool's name
+	ToolPath string // PreToolUse, PostToolUse: tool_input.file_path
+
+	Trigger string // PreCompact, PostCompact: manual or auto
+	Summary string // PostCompact: the host's own summary
+	Reason  string // SessionEnd: clear, prompt_input_exit, other…
+}
+
+// Output is what a handler has to say. The zero value is silence, and silence
+// is zero bytes on stdout.
+type Output struct {
+	Context  string // for the model; SessionStart, UserPromptSubmit, PreToolUse, PostToolUse
+	Message  string // for the person in front of the screen
+	Continue string // Stop only: the model goes on, with this instruction
+	// Client is the version of the host as far as it is known ("2.1.332"), for
+	// the outputs that differ from version to version. Empty means unknown.
+	Client string
+}
+
+// Silent reports whether o says nothing.
+func (o Output) Silent() bool { return o.Context == "" && o.Message == "" && o.Continue == "" }
+
+// Env is the world outside a handler. Tests put in their own clock,
+// environment and process table, so that no decision has to be slept for.
+type Env struct {
+	Now    func() time.Time
+	Getenv func(string) string           // "" when unset
+	Alive  func(pid int) bool            // is there a live process of this id?
+	Log    func(msg string, args ...any) // debug log: key, value pairs; never nil
+}
+
+// Call is one run of a hook: who was called, with what, in which world.
+type Call struct {
+	Plugin  string // e.g. "cc-reload"
+	Payload Payload
+	Env     Env
+	Project string  // the project directory: state lives below it
+	Root    string  // the plugin's root, "" when the host named none
+	Data    string  // the plugin's data directory, survives updates; "" when unknown
+	Profile Profile // what the manifest says of the plugin
+}
+
+// Handler answers one event of one plugin. An error goes to the debug log and
+// the host hears nothing.
+type Handler func(*Call) (Output, error)

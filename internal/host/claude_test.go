@@ -1,0 +1,110 @@
+package host
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDecodeKeepsWhatItCanRead(t *testing.T) {
+	for name, tt := range map[string]struct {
+		in   string
+		want Payload
+		fail bool
+	}{
+		"plain":           {in: `{"hook_event_name":"Stop","session_id":"a","background_tasks":[{},{}]}`, want: Payload{Event: Stop, SessionID: "a", BackgroundTasks: 2}},
+		"byte order mark": {in: "\xef\xbb\xbf" + `{"hook_event_name":"Stop"}`, want: Payload{Event: Stop}},
+		"one odd field":   {in: `{"cwd":7,"hook_event_name":"Stop","session_id":"a"}`, want: Payload{Event: Stop, SessionID: "a"}},
+		"odd tasks":       {in: `{"hook_event_name":"Stop","background_tasks":"none"}`, want: Payload{Event: Stop}},
+		"model object":    {in: `{"hook_event_name":"SessionStart","model":{"id":"m"}}`, want: Payload{Event: SessionStart, Model: "m"}},
+		"tool path":       {in: `{"hook_event_name":"PreToolUse","tool_input":{"file_path":"/a","content":"x"}}`, want: Payload{Event: PreToolUse, ToolPath: "/a"}},
+		"lone surrogate":  {in: `{"hook_event_name":"Stop","session_id":"\ud800"}`, want: Payload{Event: Stop, SessionID: "\ufffd"}},
+		"empty":           {in: " \n", fail: true},
+		"half":            {in: `{"hook_event_name":"Stop","sess`, fail: true},
+		"an array":        {in: `[]`, fail: true},
+		"utf-16":          {in: "\xff\xfe{\x00}\x00", fail: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Claude{}.Decode([]byte(tt.in))
+			if tt.fail != (err != nil) {
+				t.Fatalf("err = %v, want failure %v", err, tt.fail)
+			}
+			if got != tt.want {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestEncode(t *testing.T) {
+	for name, tt := range map[string]struct {
+		event Event
+		out   Output
+		want  string
+		fail  bool
+	}{
+		"silence is zero bytes (case F42)": {event: Stop, out: Output{Client: "2.1.332"}},
+		"message":                          {event: Stop, out: Output{Message: "a<b"}, want: `{"systemMessage":"a<b"}`},
+		"context":                          {event: SessionStart, out: Output{Context: "c", Message: "m"}, want: `{"systemMessage":"m","hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c"}}`},
+		"continue":                         {event: Stop, out: Output{Continue: "go", Client: "2.1.163"}, want: `{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"go"}}`},
+		"continue, older":                  {event: Stop, out: Output{Continue: "go", Client: "2.1.162"}, want: `{"decision":"block","reason":"Not an error: go"}`},
+		"continue, unknown":                {event: Stop, out: Output{Continue: "go"}, want: `{"decision":"block","reason":"Not an error: go"}`},
+		"compact takes none (case F18)":    {event: PreCompact, out: Output{Context: "c"}, fail: true},
+		"end takes none":                   {event: SessionEnd, out: Output{Message: "m"}, fail: true},
+		"stop takes no context":            {event: Stop, out: Output{Context: "m"}, fail: true},
+		"unknown event":                    {event: "Nope", out: Output{Message: "m"}, fail: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Claude{}.Encode(tt.event, tt.out)
+			if tt.fail != (err != nil) {
+				t.Fatalf("err = %v, want failure %v", err, tt.fail)
+			}
+			if strings.TrimSuffix(string(got), "\n") != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			if err := (Claude{}).Valid(tt.event, got); err != nil {
+				t.Errorf("not valid for the host: %v", err)
+			}
+		})
+	}
+}
+
+func TestValidRefuses(t *testing.T) {
+	for _, s := range []string{
+		`{}`, `{"continue":true}`, `{"systemMessage":"a"}{"systemMessage":"b"}`, `x`, `[]`,
+		`{"decision":"approve"}`, `{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"a"}}`,
+		`{"systemMessage":"` + strings.Repeat("x", MaxText+1) + `"}`,
+	} {
+		if (Claude{}).Valid(SessionStart, []byte(s)) == nil {
+			t.Errorf("%.60s is accepted", s)
+		}
+	}
+}
+
+func TestCutCountsAsTheHostDoes(t *testing.T) {
+	for _, s := range []string{"", "plain", strings.Repeat("界", 50), strings.Repeat("🙂", 50), "a\xff\xfe" + strings.Repeat("b", 50)} {
+		for n := 1; n < 60; n++ {
+			got := Cut(s, n)
+			if Len(got) > n {
+				t.Fatalf("Cut(%q, %d) has %d characters", s, n, Len(got))
+			}
+			if Len(s) <= n && got != s {
+				t.Fatalf("Cut(%q, %d) = %q", s, n, got)
+			}
+		}
+	}
+}
+
+func TestAtLeast(t *testing.T) {
+	for _, tt := range []struct {
+		version, min string
+		want         bool
+	}{
+		{"2.1.332", "2.1.163", true}, {"2.1.163", "2.1.163", true}, {"2.1.99", "2.1.163", false},
+		{"2.2", "2.1.163", true}, {"2.1", "2.1.163", false}, {"3", "2.1.163", true}, {"2.1.163-beta", "2.1.163", true},
+		{"", "2.1.163", false}, {"dev", "2.1.163", false},
+	} {
+		if got := AtLeast(tt.version, tt.min); got != tt.want {
+			t.Errorf("AtLeast(%q, %q) = %v", tt.version, tt.min, got)
+		}
+	}
+}

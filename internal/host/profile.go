@@ -1,0 +1,197 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Profile is the part of the manifest the runtime obeys, as ccreload-gen
+// writes it to ccreload.json in a plugin's root. A fork that changes a budget
+// changes this file, and the stock binary follows.
+type Profile struct {
+	Plugin         string   `json:"plugin"`
+	Version        string   `json:"version"`
+	MinHostVersion string   `json:"minHostVersion"`
+	Options        []Option `json:"options"`
+	Windows        []Window `json:"windows"`
+}
+
+// Window is a row of the model table: ids that begin with Model, up to a
+// boundary, have a context window of Tokens tokens.
+type Window struct {
+	Model  string `json:"model"`
+	Tokens int    `json:"tokens"`
+}
+
+// Scope says where an option may be set.
+type Scope string
+
+// The scopes of an option.
+const (
+	ScopeUser    Scope = "user"    // the host asks for it: plugin.json userConfig
+	ScopeProject Scope = "project" // the project's config file
+)
+
+// Kind is the type of an option's value.
+type Kind string
+
+// The kinds of an option. KindOff is an integer or the word off.
+const (
+	KindInt    Kind = "int"
+	KindOff    Kind = "int|off"
+	KindChoice Kind = "choice"
+	KindBool   Kind = "bool" // on or off
+	KindText   Kind = "text"
+)
+
+// Option is one setting of a plugin. Min and Max bound KindInt and KindOff;
+// Max 0 means no upper bound.
+type Option struct {
+	Key     string   `json:"key"`
+	Kind    Kind     `json:"kind"`
+	Default string   `json:"default"`
+	Min     int      `json:"min,omitempty"`
+	Max     int      `json:"max,omitempty"`
+	Choices []string `json:"choices,omitempty"`
+	// Aliases maps an older spelling of a choice to the one in use.
+	Aliases map[string]string `json:"aliases,omitempty"`
+	Scopes  []Scope           `json:"scopes"`
+	Title   string            `json:"title"`
+	Help    string            `json:"help"`
+}
+
+// EnvName is the variable the host sets for an option of user scope.
+func (o Option) EnvName() string { return "CLAUDE_PLUGIN_OPTION_" + strings.ToUpper(o.Key) }
+
+// HasScope reports whether the option may be set in s.
+func (o Option) HasScope(s Scope) bool { return slices.Contains(o.Scopes, s) }
+
+// Check returns value in its canonical form, or an error that says what is
+// wrong with it and what would be right. An empty default of an option means
+// "not set" and is not checked here.
+func (o Option) Check(value string) (string, error) {
+	v := strings.ToLower(strings.TrimSpace(value))
+	if to, ok := o.Aliases[v]; ok {
+		v = to
+	}
+	switch o.Kind {
+	case KindText:
+		v = strings.TrimSpace(value)
+		if strings.ContainsAny(v, "\r\n\x00") {
+			return "", fmt.Errorf("%s takes one line of text", o.Key)
+		}
+		return v, nil
+	case KindChoice:
+		if !slices.Contains(o.Choices, v) {
+			return "", fmt.Errorf("%s is %q; it takes %s", o.Key, value, either(o.Choices))
+		}
+		return v, nil
+	case KindBool:
+		switch v {
+		case "on", "true", "yes", "1":
+			return "on", nil
+		case "off", "false", "no", "0":
+			return "off", nil
+		}
+		return "", fmt.Errorf("%s is %q; it takes on or off", o.Key, value)
+	case KindOff:
+		if v == "off" {
+			return v, nil
+		}
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(v, "%"))
+	if err != nil || n < o.Min || o.Max != 0 && n > o.Max {
+		return "", fmt.Errorf("%s is %q; it takes %s", o.Key, value, o.takes())
+	}
+	return strconv.Itoa(n), nil
+}
+
+func (o Option) takes() string {
+	s := fmt.Sprintf("a whole number from %d to %d", o.Min, o.Max)
+	if o.Max == 0 {
+		s = fmt.Sprintf("a whole number of at least %d", o.Min)
+	}
+	if o.Kind == KindOff {
+		s += ", or off"
+	}
+	return s
+}
+
+func either(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// Option returns the option called key.
+func (p Profile) Option(key string) (Option, bool) {
+	for _, o := range p.Options {
+		if o.Key == key {
+			return o, true
+		}
+	}
+	return Option{}, false
+}
+
+// DecodeProfile reads a ccreload.json. Keys it does not know are ignored, so
+// that an older runtime can serve a newer plugin.
+func DecodeProfile(data []byte) (Profile, error) {
+	var p Profile
+	if err := json.Unmarshal(data, &p); err != nil {
+		return Profile{}, fmt.Errorf("ccreload.json: %w", err)
+	}
+	if p.Plugin == "" {
+		return Profile{}, fmt.Errorf("ccreload.json: no plugin is named")
+	}
+	return p, nil
+}
+
+// Source says where a setting's value came from.
+type Source string
+
+// Where a value can come from, strongest first.
+const (
+	FromProject Source = "project file"
+	FromUser    Source = "plugin option"
+	FromPlugin  Source = "plugin default"
+)
+
+// Setting is the value in force for one option.
+type Setting struct {
+	Value   string
+	Source  Source
+	Ignored []string // values that were set and are not valid, as sentences
+}
+
+// Resolve returns the value in force for key: the project file's (looked up
+// with project, "" when it has none), else the user's option, else the
+// plugin's default. An invalid value behaves exactly like none.
+func (p Profile) Resolve(key string, project, getenv func(string) string) Setting {
+	o, ok := p.Option(key)
+	if !ok {
+		return Setting{}
+	}
+	var s Setting
+	try := func(raw string, from Source) bool {
+		if raw == "" {
+			return false
+		}
+		v, err := o.Check(raw)
+		if err != nil {
+			s.Ignored = append(s.Ignored, fmt.Sprintf("%s: %v", from, err))
+			return false
+		}
+		s.Value, s.Source = v, from
+		return true
+	}
+	if o.HasScope(ScopeProject) && try(project(key), FromProject) ||
+		o.HasScope(ScopeUser) && try(getenv(o.EnvName()), FromUser) {
+		return s
+	}
+	s.Value, s.Source = o.Default, FromPlugin
+	return s
+}
