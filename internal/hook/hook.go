@@ -1,0 +1,225 @@
+// Package hook runs one hook: stdin becomes a payload, the guards have their
+// say, a handler answers, and the answer is written in one piece.
+//
+// It must never hurt the session it serves. Whatever goes wrong, the exit code
+// is 0, stdout is empty and the debug log has one line; only this package
+// writes to stdout, once, and only what the host accepts for that event.
+package hook
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/host"
+)
+
+// Variables that switch hooks off.
+const (
+	// OffVar, set to anything, silences every hook of every plugin.
+	OffVar = "CCRELOAD_OFF"
+	// ChildVar marks a client that we started ourselves: its hooks have
+	// nothing to say (case F11).
+	ChildVar = "CCRELOAD_CHILD"
+)
+
+const (
+	// maxPayload is the most of stdin that is read, in bytes. A larger payload
+	// is drained, so that the host's write does not fail, and not answered.
+	maxPayload = 8 << 20
+	// patience is how long a hook may take before it gives up. The host would
+	// wait longer, a person would not.
+	patience = 5 * time.Second
+	// lastPatience is the same at the end of a session, where all hooks share
+	// 1.5 s (docs/host.md, Output).
+	lastPatience = time.Second
+	maxProfile   = 1 << 20
+)
+
+// Key names a handler.
+type Key struct {
+	Plugin string
+	Event  host.Event
+}
+
+// Run is one start of the runtime in hook mode.
+type Run struct {
+	Args     []string // what follows "hook": plugin and event, or nothing
+	Stdin    io.Reader
+	Stdout   io.Writer
+	Env      host.Env
+	Handlers map[Key]host.Handler
+	// Defaults returns the profile compiled in for a plugin.
+	Defaults func(plugin string) (host.Profile, bool)
+}
+
+// Do runs the hook. It always returns; the process should then exit with 0.
+func (r Run) Do() {
+	log := newLog(r.Env)
+	answer := make(chan []byte, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				log.fault(fmt.Errorf("panic: %v", p), "stack", string(debug.Stack()))
+				answer <- nil
+			}
+		}()
+		out, err := r.answer(log)
+		if err != nil {
+			log.fault(err)
+			out = nil
+		}
+		answer <- out
+	}()
+	limit := patience
+	if len(r.Args) > 1 && host.Event(r.Args[1]) == host.SessionEnd {
+		limit = lastPatience
+	}
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	select {
+	case out := <-answer:
+		if len(out) > 0 {
+			r.Stdout.Write(out)
+		}
+	case <-deadline.C:
+		log.fault(fmt.Errorf("no answer within %s", limit))
+	}
+}
+
+// answer returns the bytes for stdout.
+func (r Run) answer(log *log) ([]byte, error) {
+	// Read first, whatever comes: a host that cannot get rid of its payload
+	// reports the hook as broken.
+	stdin, err := readAll(r.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	if r.Env.Getenv(OffVar) != "" || r.Env.Getenv(ChildVar) != "" {
+		return nil, nil
+	}
+	// A plugin root that is not there means that the plugin was removed or
+	// updated under a running session (case F07).
+	root := r.Env.Getenv("CLAUDE_PLUGIN_ROOT")
+	if info, err := os.Stat(root); root == "" || err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("plugin root %q is not a directory", root)
+	}
+	dialect := host.Claude{}
+	p, err := dialect.Decode(stdin)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := r.profile(root)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Args) > 1 && p.Event != host.Event(r.Args[1]) {
+		if p.Event != "" {
+			log.note("payload and arguments name different events", "payload", string(p.Event), "argument", r.Args[1])
+		} else {
+			p.Event = host.Event(r.Args[1])
+		}
+	}
+	log.about(profile.Plugin, p)
+	if p.AgentID != "" { // case F38
+		return nil, nil
+	}
+	handle, ok := r.Handlers[Key{profile.Plugin, p.Event}]
+	if !ok {
+		return nil, fmt.Errorf("no handler for %s %s", profile.Plugin, p.Event)
+	}
+	project, err := projectDir(r.Env.Getenv("CLAUDE_PROJECT_DIR"), p.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	env := r.Env
+	env.Log = log.note
+	out, err := handle(&host.Call{
+		Plugin:  profile.Plugin,
+		Payload: p,
+		Env:     env,
+		Project: project,
+		Root:    root,
+		Data:    r.Env.Getenv("CLAUDE_PLUGIN_DATA"),
+		Profile: profile,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return dialect.Encode(p.Event, out)
+}
+
+// profile returns what the manifest says of the plugin that was called: the
+// ccreload.json of its root, or the one compiled in.
+func (r Run) profile(root string) (host.Profile, error) {
+	want := ""
+	if len(r.Args) > 0 {
+		want = r.Args[0]
+	}
+	return Profile(root, want, r.Defaults)
+}
+
+// Profile reads the ccreload.json in root; where there is none, or it does
+// not name want, the profile compiled in for want is returned. An empty want
+// takes whatever the file names.
+func Profile(root, want string, defaults func(string) (host.Profile, bool)) (host.Profile, error) {
+	var why error
+	if root != "" {
+		data, err := readProfile(filepath.Join(root, "ccreload.json"))
+		if err == nil {
+			p, err := host.DecodeProfile(data)
+			if err == nil && (want == "" || want == p.Plugin) {
+				return p, nil
+			}
+			why = err
+		}
+	}
+	if p, ok := defaults(want); ok {
+		return p, nil
+	}
+	if why == nil {
+		why = fmt.Errorf("plugin %q is not known", want)
+	}
+	return host.Profile{}, why
+}
+
+func readProfile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxProfile))
+}
+
+// projectDir returns the directory whose state a hook works on: the project
+// of the session, and not the worktree that cwd may name (case F39).
+func projectDir(candidates ...string) (string, error) {
+	for _, dir := range candidates {
+		if dir == "" {
+			continue
+		}
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return dir, nil
+		}
+	}
+	return "", errors.New("the project directory is gone")
+}
+
+func readAll(r io.Reader) ([]byte, error) {
+	var b bytes.Buffer
+	n, err := io.Copy(&b, io.LimitReader(r, maxPayload+1))
+	if err != nil {
+		return nil, fmt.Errorf("stdin: %w", err)
+	}
+	if n > maxPayload {
+		io.Copy(io.Discard, r)
+		return nil, fmt.Errorf("payload has more than %d bytes", maxPayload)
+	}
+	return b.Bytes(), nil
+}

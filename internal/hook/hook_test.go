@@ -1,0 +1,166 @@
+package hook
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/host"
+)
+
+// world is what a run sees: for one run: a plugin root, a data directory, a project.
+type world struct {
+	vars   map[string]string
+	data   string
+	stdout bytes.Buffer
+	calls  []host.Call
+	answer func(*host.Call) (host.Output, error)
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{data: t.TempDir()}
+	w.vars = map[string]string{
+		"CLAUDE_PLUGIN_ROOT": t.TempDir(),
+		"CLAUDE_PLUGIN_DATA": w.data,
+		"CLAUDE_PROJECT_DIR": t.TempDir(),
+	}
+	return w
+}
+
+func (w *world) run(stdin io.Reader, args ...string) {
+	handler := func(c *host.Call) (host.Output, error) {
+		w.calls = append(w.calls, *c)
+		if w.answer != nil {
+			return w.answer(c)
+		}
+		return host.Output{Message: "hello"}, nil
+	}
+	Run{
+		Args:   args,
+		Stdin:  stdin,
+		Stdout: &w.stdout,
+		Env:    host.Env{Now: time.Now, Getenv: func(k string) string { return w.vars[k] }},
+		Handlers: map[Key]host.Handler{
+			{"demo", host.Stop}:       handler,
+			{"demo", host.PreCompact}: handler,
+			{"demo", host.SessionEnd}: handler,
+		},
+		Defaults: func(p string) (host.Profile, bool) { return host.Profile{Plugin: p}, p == "demo" },
+	}.Do()
+}
+
+func (w *world) log(t *testing.T) string {
+	t.Helper()
+	b, _ := os.ReadFile(filepath.Join(w.data, LogName))
+	return string(b)
+}
+
+const stop = `{"hook_event_name":"Stop","session_id":"s"}`
+
+func TestRunAnswers(t *testing.T) {
+	w := newWorld(t)
+	w.run(strings.NewReader(stop), "demo", "Stop")
+	if got := w.stdout.String(); got != `{"systemMessage":"hello"}`+"\n" {
+		t.Errorf("stdout %q", got)
+	}
+	if len(w.calls) != 1 || w.calls[0].Project != w.vars["CLAUDE_PROJECT_DIR"] || w.calls[0].Payload.SessionID != "s" {
+		t.Errorf("calls %+v", w.calls)
+	}
+	if l := w.log(t); l != "" {
+		t.Errorf("log %q", l)
+	}
+}
+
+// Everything that is wrong ends in silence and one line in the log.
+func TestRunFailsOpen(t *testing.T) {
+	for name, tt := range map[string]struct {
+		stdin string
+		args  []string
+		set   func(*testing.T, *world)
+		log   string
+	}{
+		"empty payload (case F74)":       {stdin: "", log: "payload is empty"},
+		"half a payload (case F74)":      {stdin: stop[:20], log: "not readable"},
+		"30 MB (case F74)":               {stdin: `{"prompt":"` + strings.Repeat("x", 30<<20), log: "more than"},
+		"no plugin root (case F07)":      {stdin: stop, set: func(_ *testing.T, w *world) { delete(w.vars, "CLAUDE_PLUGIN_ROOT") }, log: "plugin root"},
+		"plugin root is gone (case F07)": {stdin: stop, set: func(t *testing.T, w *world) { os.Remove(w.vars["CLAUDE_PLUGIN_ROOT"]) }, log: "plugin root"},
+		"project is gone (case F39)":     {stdin: stop, set: func(t *testing.T, w *world) { os.Remove(w.vars["CLAUDE_PROJECT_DIR"]) }, log: "project directory"},
+		"unknown plugin":                 {stdin: stop, args: []string{"other", "Stop"}, log: "other"},
+		"unknown event":                  {stdin: `{"hook_event_name":"Nope"}`, log: "no handler"},
+		"panic":                          {stdin: stop, set: func(_ *testing.T, w *world) { w.answer = func(*host.Call) (host.Output, error) { panic("boom") } }, log: "boom"},
+		"handler's error": {stdin: stop, set: func(_ *testing.T, w *world) {
+			w.answer = func(*host.Call) (host.Output, error) { return host.Output{Message: "x"}, io.ErrNoProgress }
+		}, log: "Read"},
+		"what the event does not accept (case F18)": {stdin: `{"hook_event_name":"PreCompact"}`, args: []string{"demo", "PreCompact"}, log: "takes no message"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if tt.set != nil {
+				tt.set(t, w)
+			}
+			if tt.args == nil {
+				tt.args = []string{"demo", "Stop"}
+			}
+			w.run(strings.NewReader(tt.stdin), tt.args...)
+			if w.stdout.Len() != 0 {
+				t.Errorf("stdout %q", &w.stdout)
+			}
+			l := w.log(t)
+			if strings.Count(l, "\n") != 1 || !strings.Contains(l, tt.log) {
+				t.Errorf("log %q, want one line with %q", l, tt.log)
+			}
+		})
+	}
+}
+
+func TestRunIsSilent(t *testing.T) {
+	for name, tt := range map[string]struct{ variable, stdin string }{
+		"switched off":             {OffVar, stop},
+		"our own child (case F11)": {ChildVar, stop},
+		"a subagent (case F38)":    {"", `{"hook_event_name":"Stop","agent_id":"a1"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if tt.variable != "" {
+				w.vars[tt.variable] = "1"
+			}
+			w.run(strings.NewReader(tt.stdin), "demo", "Stop")
+			if w.stdout.Len() != 0 || len(w.calls) != 0 || w.log(t) != "" {
+				t.Errorf("stdout %q, %d calls, log %q", &w.stdout, len(w.calls), w.log(t))
+			}
+		})
+	}
+}
+
+// A client that drops the arguments of exec form leaves the plugin to be
+// found in ccreload.json and the event in the payload.
+func TestRunWithoutArguments(t *testing.T) {
+	w := newWorld(t)
+	root := w.vars["CLAUDE_PLUGIN_ROOT"]
+	if err := os.WriteFile(filepath.Join(root, "ccreload.json"), []byte(`{"plugin":"demo","version":"9.9.9"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.run(strings.NewReader(stop))
+	if len(w.calls) != 1 || w.calls[0].Profile.Version != "9.9.9" {
+		t.Fatalf("calls %+v, log %s", w.calls, w.log(t))
+	}
+}
+
+// stdin that never ends must not hold the session: SessionEnd has the
+// shortest deadline.
+func TestRunGivesUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r, closer := io.Pipe()
+	defer closer.Close()
+	w.run(r, "demo", "SessionEnd")
+	if w.stdout.Len() != 0 || !strings.Contains(w.log(t), "no answer within 1s") {
+		t.Errorf("stdout %q, log %q", &w.stdout, w.log(t))
+	}
+}

@@ -1,0 +1,79 @@
+package hook
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+const (
+	// LogName is the debug log's name in a plugin's data directory.
+	LogName = "debug.jsonl"
+	// DebugVar, set to anything, logs what hooks decide and not only faults.
+	DebugVar = "CCRELOAD_DEBUG"
+
+	maxLog = 1 << 20 // bytes; the log before that is kept as debug.jsonl.1
+)
+
+// log writes JSON lines to the debug log. It never fails: a log that cannot
+// be written must not cost a hook.
+type log struct {
+	mu      sync.Mutex
+	path    string // "" when the host named no data directory
+	debug   bool
+	now     func() time.Time
+	plugin  string
+	event   string
+	session string
+}
+
+func newLog(env host.Env) *log {
+	l := &log{debug: env.Getenv(DebugVar) != "", now: env.Now}
+	if data := env.Getenv("CLAUDE_PLUGIN_DATA"); data != "" {
+		l.path = filepath.Join(data, LogName)
+	}
+	return l
+}
+
+// about says what the lines that follow are about.
+func (l *log) about(plugin string, p host.Payload) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.plugin, l.event, l.session = plugin, string(p.Event), p.SessionID
+}
+
+// note logs what was decided, when the user asked for it.
+func (l *log) note(msg string, args ...any) {
+	if l.debug {
+		l.write("debug", msg, args)
+	}
+}
+
+// fault logs what went wrong.
+func (l *log) fault(err error, args ...any) { l.write("error", err.Error(), args) }
+
+func (l *log) write(level, msg string, args []any) {
+	if l.path == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	row := map[string]any{"time": l.now().UTC().Format(time.RFC3339Nano), "level": level, "msg": msg}
+	for key, value := range map[string]string{"plugin": l.plugin, "event": l.event, "session": l.session} {
+		if value != "" {
+			row[key] = value
+		}
+	}
+	for i := 0; i+1 < len(args); i += 2 {
+		if key, ok := args[i].(string); ok {
+			row[key] = args[i+1]
+		}
+	}
+	if line, err := json.Marshal(row); err == nil {
+		state.Append(l.path, line, maxLog)
+	}
+}

@@ -1,0 +1,46 @@
+// Package reload is the plugin cc-reload: a budget for the context window, a
+// digest of the working thread when it is crossed, and that digest in the hands
+// of whoever comes next, be it after /clear, a compaction or a night.
+//
+// Decisions are pure functions on plain structs (decideX); the handlers around
+// them read and write the state directory under its lock. It never blocks a
+// turn for longer than the model needs to write a digest, and never loses one.
+package reload
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// Plugin is the name under which the manifest knows this plugin.
+const Plugin = "cc-reload"
+
+// Files of the state directory. The first group keeps the format of earlier
+// releases of the plugin, so that a user can switch over in mid-project.
+const (
+	digestFile  = "session.md"    // the digest: frontmatter and four sections
+	armFile     = "pending"       // one-shot; holds the arming session's id when known
+	markerFile  = "summarizing"   // a snapshot turn is running
+	ladderFile  = "notified"      // the last percentage a notice fired at
+	modelFile   = "model"         // model: and window: lines
+	configFile  = "config"        // key: value lines
+	sideFileFmt = "session.%s.md" // a foreign session's digest, set aside
+)
+
+// lockWait is how long a hook waits for the state directory.
+const lockWait = 2 * time.Second
+
+// maxFile is the most that is read of any file of the state directory, in
+// bytes. A digest is a page; what is larger is not ours.
+const maxFile = 1 << 20
+
+// dirOf returns the state directory of a project.
+func dirOf(project string) state.Dir { return state.At(filepath.Join(project, ".reload")) }
+
+// Handlers returns the plugin's handlers by event.
+func Handlers() map[host.Event]host.Handler {
+	return map[host.Event]host.Handler{}
+}

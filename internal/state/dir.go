@@ -1,0 +1,268 @@
+// Package state keeps files that must survive anything: a crash between two
+// bytes, two hooks at once, a read-only disk, a repository that plants links.
+//
+// A file is always the old one or the new one. Nothing outside a Dir is read
+// or written through it, links included, and what is not a regular file is
+// never followed and never deleted.
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Errors that callers tell apart.
+var (
+	// ErrUnsafe is a directory or file that is not what it should be: a link
+	// where a directory is expected, a directory where a file is.
+	ErrUnsafe = errors.New("not a regular file or directory of ours")
+	// ErrBusy means that another process held the lock for the whole wait.
+	ErrBusy = errors.New("locked by another process")
+	// ErrTooLarge is a file above the limit the reader gave.
+	ErrTooLarge = errors.New("larger than expected")
+)
+
+const (
+	lockName   = ".lock"
+	ignoreName = ".gitignore"
+	retryEvery = 5 * time.Millisecond
+)
+
+// Kind is what stands at a name.
+type Kind int
+
+// The kinds. Other is anything that is neither nothing nor a readable regular
+// file: a directory, a device, a link that dangles or leaves the directory.
+const (
+	Absent Kind = iota
+	File
+	Other
+)
+
+// Dir is a directory of ours inside a project, such as .reload. It ignores
+// itself: whoever creates it drops a .gitignore of "*" first. The zero Dir is
+// not usable.
+type Dir struct{ path string }
+
+// At returns the Dir at path, which need not exist.
+func At(path string) Dir { return Dir{path} }
+
+// Path returns the path of name inside the directory, or of the directory
+// when name is empty.
+func (d Dir) Path(name string) string { return filepath.Join(d.path, name) }
+
+// open returns the directory, refusing a link in its place: a repository
+// could ship one that leads anywhere.
+func (d Dir) open() (*os.Root, error) {
+	info, err := os.Lstat(d.path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%q: %w", d.path, ErrUnsafe)
+	}
+	return os.OpenRoot(d.path)
+}
+
+// Kind reports what stands at name.
+func (d Dir) Kind(name string) Kind {
+	kind, _ := d.Stat(name)
+	return kind
+}
+
+// Stat reports what stands at name and, for a File, when it was last written.
+func (d Dir) Stat(name string) (Kind, time.Time) {
+	root, err := d.open()
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return Absent, time.Time{}
+		}
+		return Other, time.Time{}
+	}
+	defer root.Close()
+	return kindIn(root, name)
+}
+
+func kindIn(root *os.Root, name string) (Kind, time.Time) {
+	if _, err := root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		return Absent, time.Time{}
+	}
+	info, err := root.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return Other, time.Time{}
+	}
+	return File, info.ModTime()
+}
+
+// Read returns the content of name. It fails with fs.ErrNotExist, ErrUnsafe
+// (not a regular file) or ErrTooLarge (more than limit bytes), and never
+// blocks on a pipe or device.
+func (d Dir) Read(name string, limit int64) ([]byte, error) {
+	root, err := d.open()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return readIn(root, name, limit)
+}
+
+func readIn(root *os.Root, name string, limit int64) ([]byte, error) {
+	info, err := root.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%q: %w", name, ErrUnsafe)
+	case info.Size() > limit:
+		return nil, fmt.Errorf("%q: %w", name, ErrTooLarge)
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%q: %w", name, ErrTooLarge)
+	}
+	return data, err
+}
+
+// Names returns the names in the directory, sorted; none when it is absent.
+func (d Dir) Names() []string {
+	root, err := d.open()
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	entries, _ := fs.ReadDir(root.FS(), ".")
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// Do creates the directory if need be, takes its lock, waiting at most wait,
+// and runs fn. Everything that reads in order to write belongs in one Do: two
+// hooks that see the same event then have one effect (case F44).
+func (d Dir) Do(wait time.Duration, fn func(*Tx) error) error {
+	if err := d.create(); err != nil {
+		return err
+	}
+	root, err := d.open()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := ignoreSelf(root); err != nil {
+		return err
+	}
+	if kind, _ := kindIn(root, lockName); kind == Other {
+		return fmt.Errorf("%q: %w", d.Path(lockName), ErrUnsafe)
+	}
+	lock := flock.New(d.Path(lockName), flock.SetPermissions(filePerm))
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	if ok, err := lock.TryLockContext(ctx, retryEvery); !ok {
+		if err == nil || errors.Is(err, context.DeadlineExceeded) {
+			err = ErrBusy
+		}
+		return fmt.Errorf("%q: %w", d.path, err)
+	}
+	defer lock.Unlock()
+	return fn(&Tx{dir: d, root: root})
+}
+
+// create makes the directory. Its parent, the project, must exist.
+func (d Dir) create() error {
+	err := os.Mkdir(d.path, dirPerm)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// ignoreSelf drops the .gitignore, unless something of that name is there.
+func ignoreSelf(root *os.Root) error {
+	f, err := root.OpenFile(ignoreName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("*\n")
+	return errors.Join(err, f.Close())
+}
+
+// Tx is a Dir whose lock is held.
+type Tx struct {
+	dir  Dir
+	root *os.Root
+}
+
+// Kind reports what stands at name.
+func (tx *Tx) Kind(name string) Kind { k, _ := kindIn(tx.root, name); return k }
+
+// Stat reports what stands at name and, for a File, when it was last written.
+func (tx *Tx) Stat(name string) (Kind, time.Time) { return kindIn(tx.root, name) }
+
+// Read is Dir.Read.
+func (tx *Tx) Read(name string, limit int64) ([]byte, error) { return readIn(tx.root, name, limit) }
+
+// Write replaces name with data in one step. A link at name is replaced, not
+// followed; a directory there is an error.
+func (tx *Tx) Write(name string, data []byte) error {
+	tmp := "." + name + ".tmp"
+	// The lock is ours, so a file of this name was left by a killed writer.
+	if err := tx.root.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := tx.root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
+	if err != nil {
+		return err
+	}
+	if err := fill(f, data); err != nil {
+		tx.root.Remove(tmp)
+		return err
+	}
+	if err := retryRename(func() error { return tx.root.Rename(tmp, name) }); err != nil {
+		tx.root.Remove(tmp)
+		return err
+	}
+	return nil
+}
+
+// Rename moves a file. What stood at to is replaced; a directory there is an
+// error.
+func (tx *Tx) Rename(from, to string) error {
+	return retryRename(func() error { return tx.root.Rename(from, to) })
+}
+
+// Remove deletes a regular file or a link; nothing there is fine, anything
+// else is ErrUnsafe and stays.
+func (tx *Tx) Remove(name string) error {
+	info, err := tx.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if t := info.Mode().Type(); t != 0 && t != fs.ModeSymlink {
+		return fmt.Errorf("%q: %w", name, ErrUnsafe)
+	}
+	return tx.root.Remove(name)
+}
+
+// SetTime sets when name was last written.
+func (tx *Tx) SetTime(name string, t time.Time) error { return tx.root.Chtimes(name, t, t) }

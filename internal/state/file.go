@@ -1,0 +1,100 @@
+package state
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// What we write is the user's own affair: notes of a session may quote
+// anything.
+const (
+	filePerm = 0o600
+	dirPerm  = 0o755
+)
+
+// fill writes data to f, flushes it to the disk and closes f.
+func fill(f *os.File, data []byte) error {
+	_, err := f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// retryRename repeats a rename for a moment on Windows, where a virus scanner
+// or a reader may hold the target.
+func retryRename(rename func() error) error {
+	err := rename()
+	for i := 0; err != nil && runtime.GOOS == "windows" && i < 20; i++ {
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		err = rename()
+	}
+	return err
+}
+
+// WriteFile replaces the file at path, which is the user's own (their
+// settings, say), in one step. A link there is the user's too: the file it
+// leads to is replaced and the link stays. The mode of an existing file is
+// kept, a new one gets perm.
+func WriteFile(path string, data []byte, perm fs.FileMode) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return ErrUnsafe
+		}
+		perm = info.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails once it is renamed
+	if err := errors.Join(f.Chmod(perm), fill(f, data)); err != nil {
+		return err
+	}
+	return retryRename(func() error { return os.Rename(f.Name(), path) })
+}
+
+// CreateExclusive creates the file at path with data and reports whether this
+// call did so; false without an error means that it was there already.
+func CreateExclusive(path string, data []byte) (bool, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, fill(f, data)
+}
+
+// Append adds line and a newline to the file at path in one write, after
+// moving a file of more than limit bytes to path.1. It takes no lock: a line
+// of a log is worth less than a wait.
+func Append(path string, line []byte, limit int64) error {
+	if info, err := os.Lstat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return ErrUnsafe
+		}
+		if info.Size() > limit {
+			if err := os.Rename(path, path+".1"); err != nil {
+				return err
+			}
+		}
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, filePerm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
+}

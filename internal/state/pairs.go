@@ -1,0 +1,64 @@
+package state
+
+import "strings"
+
+// Pairs is a file of "key: value" lines. Lines of any other kind, comments
+// and blank ones included, are kept as they are.
+type Pairs struct{ lines []string }
+
+// ParsePairs reads data. A byte order mark and CRLF line ends are accepted.
+func ParsePairs(data []byte) Pairs {
+	s := strings.TrimPrefix(string(data), "\ufeff")
+	s = strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	if s == "" {
+		return Pairs{}
+	}
+	return Pairs{strings.Split(s, "\n")}
+}
+
+// Get returns the value of key, "" when it is not there. The last line wins,
+// as it does for a person who appends one.
+func (p Pairs) Get(key string) string {
+	for i := len(p.lines) - 1; i >= 0; i-- {
+		if k, v, ok := cutPair(p.lines[i]); ok && k == key {
+			return v
+		}
+	}
+	return ""
+}
+
+// Set gives key the value and returns the result; an empty value removes the
+// line. Other lines keep their place.
+func (p Pairs) Set(key, value string) Pairs {
+	out := make([]string, 0, len(p.lines)+1)
+	done := value == ""
+	for _, line := range p.lines {
+		if k, _, ok := cutPair(line); ok && k == key {
+			if done {
+				continue
+			}
+			line, done = key+": "+value, true
+		}
+		out = append(out, line)
+	}
+	if !done {
+		out = append(out, key+": "+value)
+	}
+	return Pairs{out}
+}
+
+// Bytes returns the file's content, with one newline at its end.
+func (p Pairs) Bytes() []byte {
+	if len(p.lines) == 0 {
+		return nil
+	}
+	return []byte(strings.Join(p.lines, "\n") + "\n")
+}
+
+func cutPair(line string) (key, value string, ok bool) {
+	if strings.HasPrefix(strings.TrimSpace(line), "#") {
+		return "", "", false
+	}
+	key, value, ok = strings.Cut(line, ":")
+	return strings.TrimSpace(key), strings.TrimSpace(value), ok
+}
