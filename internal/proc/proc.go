@@ -1,0 +1,196 @@
+// Package proc knows processes: whether one is alive, whether it is still the
+// one that was started, how to start one that outlives us, and how to end one
+// together with everything it started.
+//
+// It never signals a process that it cannot identify: a process id alone says
+// nothing, since the system hands it out again.
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ID identifies one process for good: the process id, the moment it started
+// in the system's own units, and the boot it belongs to. The zero ID is no
+// process.
+type ID struct {
+	PID   int
+	Start uint64 // Linux: clock ticks since boot; macOS: µs, Windows: 100 ns since the epoch of the system
+	Boot  string // "" where Start is absolute time
+}
+
+// ErrGone means that there is no such process.
+var ErrGone = errors.New("no such process")
+
+// status is what the system says of a process.
+type status struct {
+	start   uint64
+	ppid    int
+	running bool // neither a zombie nor stopped
+}
+
+// Alive reports whether there is a process of this id, whoever it belongs to.
+// A zombie counts: use ID.Alive to ask whether it can still do anything.
+func Alive(pid int) bool { return pid > 0 && alive(pid) }
+
+// Identify returns the identity of the process that has the id pid now, or
+// ErrGone.
+func Identify(pid int) (ID, error) {
+	if pid <= 0 {
+		return ID{}, ErrGone
+	}
+	s, err := stat(pid)
+	if err != nil {
+		return ID{}, err
+	}
+	boot, err := bootID()
+	if err != nil {
+		return ID{}, fmt.Errorf("boot id: %w", err)
+	}
+	return ID{PID: pid, Start: s.start, Boot: boot}, nil
+}
+
+// Alive reports whether this very process still runs. One that took over its
+// process id is somebody else; a zombie or stopped one does no work any more.
+func (id ID) Alive() bool {
+	s, ok := id.current()
+	return ok && s.running
+}
+
+// current returns the status of the process if it is still the same one, in
+// whatever state.
+func (id ID) current() (status, bool) {
+	if id.PID <= 0 {
+		return status{}, false
+	}
+	s, err := stat(id.PID)
+	if err != nil || s.start != id.Start {
+		return status{}, false
+	}
+	boot, err := bootID()
+	return s, err == nil && boot == id.Boot
+}
+
+// String returns the identity as one word, which ParseID reads back.
+func (id ID) String() string {
+	return strconv.Itoa(id.PID) + ":" + strconv.FormatUint(id.Start, 10) + ":" + id.Boot
+}
+
+// ParseID reads what ID.String wrote.
+func ParseID(s string) (ID, error) {
+	pid, rest, ok := strings.Cut(strings.TrimSpace(s), ":")
+	start, boot, ok2 := strings.Cut(rest, ":")
+	n, err := strconv.Atoi(pid)
+	t, err2 := strconv.ParseUint(start, 10, 64)
+	if !ok || !ok2 || err != nil || err2 != nil || n <= 0 {
+		return ID{}, fmt.Errorf("%q is no process identity", s)
+	}
+	return ID{PID: n, Start: t, Boot: boot}, nil
+}
+
+// pipeGrace is how long a finished command's output is still waited for when
+// something it left behind holds the pipe open.
+const pipeGrace = time.Second
+
+// Command returns a command that leads a process group of its own. When ctx
+// ends, the command and everything it started are killed, and Wait returns
+// even if a survivor keeps the output pipe open.
+func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return killTree(cmd.Process.Pid) }
+	cmd.WaitDelay = pipeGrace
+	return cmd
+}
+
+// Start starts cmd detached: in a session of its own, without a terminal, so
+// that it outlives this process and the host that started us. Standard
+// streams that cmd leaves nil are the null device; others must be files, for
+// nobody would copy a pipe. The process is not waited for.
+func Start(cmd *exec.Cmd) (ID, error) {
+	for _, w := range []any{cmd.Stdin, cmd.Stdout, cmd.Stderr} {
+		if _, file := w.(*os.File); w != nil && !file {
+			return ID{}, errors.New("a detached process needs files as its streams")
+		}
+	}
+	ownSession(cmd)
+	if err := cmd.Start(); err != nil {
+		return ID{}, err
+	}
+	// It may have ended before it could be looked at; as long as it has not
+	// been waited for, its entry is kept on Unix.
+	id, err := Identify(cmd.Process.Pid)
+	return id, errors.Join(err, cmd.Process.Release())
+}
+
+// pollEvery is the pause between two looks at a process that was asked to end.
+const pollEvery = 20 * time.Millisecond
+
+// Kill ends the process id and everything it started: asks first, waits at
+// most grace, then kills. A process that is gone already, or whose id belongs
+// to another one by now, is left alone; that is no error.
+func Kill(id ID, grace time.Duration) error {
+	if _, same := id.current(); !same {
+		return nil
+	}
+	tree := descendants(id.PID)
+	if grace > 0 && askTree(id.PID) == nil {
+		for end := time.Now().Add(grace); time.Now().Before(end); time.Sleep(pollEvery) {
+			if !anyRuns(append(tree, id)) {
+				return nil
+			}
+		}
+	}
+	var errs []error
+	// A stopped process runs no more, but it is there and can be woken.
+	if _, same := id.current(); same {
+		errs = append(errs, killTree(id.PID))
+	}
+	for _, d := range tree {
+		if _, same := d.current(); same {
+			errs = append(errs, killOne(d.PID))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func anyRuns(ids []ID) bool {
+	for _, id := range ids {
+		if s, same := id.current(); same && s.running {
+			return true
+		}
+	}
+	return false
+}
+
+// descendants returns the processes below pid, children before grandchildren.
+// What cannot be listed is left out.
+func descendants(pid int) []ID {
+	all, err := processes()
+	if err != nil {
+		return nil
+	}
+	boot, _ := bootID()
+	var out []ID
+	seen := map[int]bool{pid: true}
+	for level := []int{pid}; len(level) > 0; {
+		var next []int
+		for child, s := range all {
+			if !seen[child] && slices.Contains(level, s.ppid) {
+				seen[child] = true
+				next = append(next, child)
+				out = append(out, ID{PID: child, Start: s.start, Boot: boot})
+			}
+		}
+		level = next
+	}
+	return out
+}

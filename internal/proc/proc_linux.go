@@ -1,0 +1,72 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// stat reads /proc/PID/stat (proc(5)).
+func stat(pid int) (status, error) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH):
+		return status{}, ErrGone
+	case err != nil:
+		return status{}, err
+	}
+	return parseStat(string(data))
+}
+
+// parseStat reads state, parent and start time. The second field is the
+// program's name in parentheses, which may itself hold spaces and
+// parentheses, so fields are counted from the last closing one.
+func parseStat(line string) (status, error) {
+	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
+	const state, ppid, starttime = 0, 1, 19
+	if len(fields) <= starttime {
+		return status{}, fmt.Errorf("process status %q has too few fields", line)
+	}
+	parent, err := strconv.Atoi(fields[ppid])
+	if err != nil {
+		return status{}, err
+	}
+	start, err := strconv.ParseUint(fields[starttime], 10, 64)
+	if err != nil {
+		return status{}, err
+	}
+	return status{start: start, ppid: parent, running: !strings.Contains("ZTtXx", fields[state])}, nil
+}
+
+var bootID = sync.OnceValues(func() (string, error) {
+	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(data)), err
+})
+
+func processes() (map[int]status, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[int]status, len(names))
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if s, err := stat(pid); err == nil {
+			all[pid] = s
+		}
+	}
+	return all, nil
+}

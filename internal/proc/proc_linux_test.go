@@ -1,0 +1,70 @@
+package proc
+
+import (
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestParseStatCountsFromTheLastParenthesis(t *testing.T) {
+	t.Parallel()
+	const rest = " S 41 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2"
+	for _, name := range []string{"(sh)", "(a b)", "(a) R 1 (b))", "()"} {
+		s, err := parseStat("7 " + name + rest)
+		if err != nil || s.ppid != 41 || s.start != 987654 || !s.running {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+	for _, line := range []string{"", "7 (sh", "7 (sh) S 41", "7 (sh) S x 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654"} {
+		if _, err := parseStat(line); err == nil {
+			t.Errorf("%q is accepted", line)
+		}
+	}
+}
+
+func TestAZombieDoesNotLive(t *testing.T) {
+	t.Parallel()
+	cmd := play(t.Context(), "wait")
+	if err := cmd.Start(); err != nil { // stdin is the null device: it ends at once
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	id, err := Identify(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Waitid(unix.P_PID, id.PID, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !Alive(id.PID) {
+		t.Error("a zombie still has its entry")
+	}
+	if id.Alive() {
+		t.Error("a zombie is alive")
+	}
+}
+
+func TestAStoppedProcessDoesNotLive(t *testing.T) {
+	t.Parallel()
+	cmd := play(t.Context(), "stay")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	id, err := Identify(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Kill(id.PID, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Waitid(unix.P_PID, id.PID, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
+	if id.Alive() {
+		t.Error("a stopped process is alive")
+	}
+	if err := Kill(id, 0); err != nil {
+		t.Error(err)
+	}
+	cmd.Wait()
+}

@@ -1,0 +1,197 @@
+package proc
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The test binary plays the processes under test: PROC_TEST names the part.
+func TestMain(m *testing.M) {
+	switch os.Getenv("PROC_TEST") {
+	case "":
+		os.Exit(m.Run())
+	case "wait": // says its id, ends when stdin does
+		fmt.Println(os.Getpid())
+		io.Copy(io.Discard, os.Stdin)
+	case "parent": // starts a child that leaves the group and holds our stdout
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), "PROC_TEST=stay")
+		child.Stdout = os.Stdout
+		ownSession(child)
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		child.Wait()
+	case "stay": // says its id and stays
+		fmt.Println(os.Getpid())
+		select {
+		case <-time.After(time.Minute):
+		}
+	}
+}
+
+func play(ctx context.Context, part string) *exec.Cmd {
+	cmd := Command(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), "PROC_TEST="+part)
+	return cmd
+}
+
+// eventually waits until ok, which the system brings about by itself.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatal("never happened: " + what)
+		}
+	}
+}
+
+func readPID(t *testing.T, r io.Reader) int {
+	t.Helper()
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+func TestAliveAndIdentity(t *testing.T) {
+	t.Parallel()
+	cmd := play(t.Context(), "wait")
+	in, _ := cmd.StdinPipe()
+	out, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := readPID(t, out)
+	id, err := Identify(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !Alive(pid) || !id.Alive() {
+		t.Error("a running process is not alive")
+	}
+	again, err := ParseID(id.String())
+	if err != nil || again != id {
+		t.Errorf("ParseID(%q) = %v, %v", id, again, err)
+	}
+	reused := id
+	reused.Start++
+	if reused.Alive() {
+		t.Error("case F63: a reused process id passes for the process that had it")
+	}
+	if err := Kill(reused, 0); err != nil || !id.Alive() {
+		t.Errorf("case F63: Kill ended a process that only shares the id (%v)", err)
+	}
+	otherBoot := id
+	otherBoot.Boot += "x"
+	if otherBoot.Alive() {
+		t.Error("a process of an earlier boot is alive")
+	}
+	in.Close()
+	cmd.Wait()
+	if id.Alive() {
+		t.Error("an ended process is alive")
+	}
+	if _, err := Identify(1 << 30); !errors.Is(err, ErrGone) {
+		t.Errorf("Identify of no process: %v, want ErrGone", err)
+	}
+}
+
+func TestAliveRefusesGroupsAndNobody(t *testing.T) {
+	t.Parallel()
+	for _, pid := range []int{0, -1, -os.Getpid(), 1 << 30} {
+		if Alive(pid) {
+			t.Errorf("Alive(%d)", pid)
+		}
+	}
+	if (ID{}).Alive() {
+		t.Error("the zero ID is alive")
+	}
+}
+
+func TestParseIDRefuses(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"", "7", "7:8", "x:1:b", "7:x:b", "0:1:b", "-4:1:b"} {
+		if id, err := ParseID(s); err == nil {
+			t.Errorf("ParseID(%q) = %v", s, id)
+		}
+	}
+}
+
+func TestCommandKillsTheWholeTree(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cmd := play(ctx, "parent")
+	out, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	grandchild, err := Identify(readPID(t, out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := cmd.Wait(); err == nil {
+		t.Error("a cancelled command succeeded")
+	}
+	eventually(t, "the grandchild in its own session is dead", func() bool { return !grandchild.Alive() })
+}
+
+func TestStartDetachesAndKillEnds(t *testing.T) {
+	t.Parallel()
+	out, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "PROC_TEST=parent")
+	cmd.Stdout = w
+	id, err := Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	child, err := Identify(readPID(t, out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !id.Alive() || !child.Alive() {
+		t.Fatal("a detached process is not alive")
+	}
+	if err := Kill(id, 5*time.Second); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "parent and child are dead", func() bool { return !id.Alive() && !child.Alive() })
+}
+
+func TestStartRefusesPipes(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command(os.Args[0])
+	cmd.Stdout = new(strings.Builder)
+	if _, err := Start(cmd); err == nil {
+		t.Error("nobody would copy the output")
+	}
+}
