@@ -34,7 +34,8 @@ var ErrGone = errors.New("no such process")
 type status struct {
 	start   uint64
 	ppid    int
-	running bool // neither a zombie nor stopped
+	stopped bool // by a signal or a debugger; it can be woken
+	ended   bool // a zombie: only its entry is left
 }
 
 // Alive reports whether there is a process of this id, whoever it belongs to.
@@ -62,7 +63,7 @@ func Identify(pid int) (ID, error) {
 // process id is somebody else; a zombie or stopped one does no work any more.
 func (id ID) Alive() bool {
 	s, ok := id.current()
-	return ok && s.running
+	return ok && !s.stopped && !s.ended
 }
 
 // current returns the status of the process if it is still the same one, in
@@ -144,13 +145,12 @@ func Kill(id ID, grace time.Duration) error {
 	tree := descendants(id.PID)
 	if grace > 0 && askTree(id.PID) == nil {
 		for end := time.Now().Add(grace); time.Now().Before(end); time.Sleep(pollEvery) {
-			if !anyRuns(append(tree, id)) {
+			if !anyLeft(append(tree, id)) {
 				return nil
 			}
 		}
 	}
 	var errs []error
-	// A stopped process runs no more, but it is there and can be woken.
 	if _, same := id.current(); same {
 		errs = append(errs, killTree(id.PID))
 	}
@@ -162,9 +162,9 @@ func Kill(id ID, grace time.Duration) error {
 	return errors.Join(errs...)
 }
 
-func anyRuns(ids []ID) bool {
+func anyLeft(ids []ID) bool {
 	for _, id := range ids {
-		if s, same := id.current(); same && s.running {
+		if s, same := id.current(); same && !s.ended {
 			return true
 		}
 	}

@@ -25,7 +25,8 @@ func read(p *unix.KinfoProc) status {
 	return status{
 		start:   uint64(t.Sec)*1e6 + uint64(t.Usec),
 		ppid:    int(p.Eproc.Ppid),
-		running: p.Proc.P_stat != stateStopped && p.Proc.P_stat != stateZombie,
+		stopped: p.Proc.P_stat == stateStopped,
+		ended:   p.Proc.P_stat == stateZombie,
 	}
 }
 

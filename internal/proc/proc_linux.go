@@ -40,7 +40,12 @@ func parseStat(line string) (status, error) {
 	if err != nil {
 		return status{}, err
 	}
-	return status{start: start, ppid: parent, running: !strings.Contains("ZTtXx", fields[state])}, nil
+	return status{
+		start:   start,
+		ppid:    parent,
+		stopped: strings.Contains("Tt", fields[state]),
+		ended:   strings.Contains("ZXx", fields[state]),
+	}, nil
 }
 
 var bootID = sync.OnceValues(func() (string, error) {

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -11,7 +12,7 @@ func TestParseStatCountsFromTheLastParenthesis(t *testing.T) {
 	const rest = " S 41 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2"
 	for _, name := range []string{"(sh)", "(a b)", "(a) R 1 (b))", "()"} {
 		s, err := parseStat("7 " + name + rest)
-		if err != nil || s.ppid != 41 || s.start != 987654 || !s.running {
+		if err != nil || s.ppid != 41 || s.start != 987654 || s.stopped || s.ended {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
@@ -63,8 +64,9 @@ func TestAStoppedProcessDoesNotLive(t *testing.T) {
 	if id.Alive() {
 		t.Error("a stopped process is alive")
 	}
-	if err := Kill(id, 0); err != nil {
+	if err := Kill(id, time.Second); err != nil {
 		t.Error(err)
 	}
+	eventually(t, "the stopped process is dead", func() bool { s, same := id.current(); return !same || s.ended })
 	cmd.Wait()
 }

@@ -40,7 +40,7 @@ func stat(pid int) (status, error) {
 	if err := windows.GetProcessTimes(h, &created, &exited, &kernel, &user); err != nil {
 		return status{}, err
 	}
-	return status{start: uint64(created.HighDateTime)<<32 | uint64(created.LowDateTime), running: unfinished(h)}, nil
+	return status{start: uint64(created.HighDateTime)<<32 | uint64(created.LowDateTime), ended: !unfinished(h)}, nil
 }
 
 // bootID is empty: creation times are absolute here.
