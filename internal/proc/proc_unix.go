@@ -30,7 +30,11 @@ func signalTree(pid int, sig syscall.Signal) error {
 	return err
 }
 
-func askTree(pid int) error  { return signalTree(pid, syscall.SIGTERM) }
+// askTree also wakes what is stopped, for only then is the request read.
+func askTree(pid int) error {
+	return errors.Join(signalTree(pid, syscall.SIGTERM), signalTree(pid, syscall.SIGCONT))
+}
+
 func killTree(pid int) error { return signalTree(pid, syscall.SIGKILL) }
 func killOne(pid int) error  { return ignoreGone(syscall.Kill(pid, syscall.SIGKILL)) }
 
