@@ -1,0 +1,13 @@
+// Command ccreload is the hook runtime of every plugin of this marketplace,
+// and the command line that people and slash commands use.
+package main
+
+import (
+	"os"
+
+	"github.com/ccreload/ccreload/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

@@ -1,0 +1,141 @@
+// Package cli is the command line of ccreload. It knows every other package
+// and wires them together; what a command does lives in theirs.
+//
+// A hook never reaches the command tree: it is dispatched before a flag is
+// looked at, because the host starts one at every turn.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ccreload/ccreload/internal/hook"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/proc"
+)
+
+// Exit codes. A hook always ends with exitOK.
+const (
+	exitOK    = 0
+	exitFault = 1 // an internal fault, or a check that did not pass
+	exitUsage = 2 // a command line or an input that needs correcting
+)
+
+// Main runs ccreload with args (without the program's name) and returns the
+// exit code.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	rt := &runtime{
+		stdin:    stdin,
+		stdout:   stdout,
+		stderr:   stderr,
+		defaults: defaults,
+		env: host.Env{
+			Now:    time.Now,
+			Getenv: os.Getenv,
+			Alive:  proc.Alive,
+			Log:    func(string, ...any) {},
+		},
+	}
+	if len(args) > 0 && args[0] == "hook" {
+		return rt.hook(args[1:])
+	}
+	// Clients that drop a hook's arguments leave only the payload.
+	if len(args) == 0 && carriesPayload(stdin) {
+		return rt.hook(nil)
+	}
+	return rt.run(args)
+}
+
+// runtime is what every command works with.
+type runtime struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            host.Env
+	// defaults returns the profile compiled in for a plugin.
+	defaults func(plugin string) (host.Profile, bool)
+}
+
+func (rt *runtime) hook(args []string) int {
+	hook.Run{
+		Args:     args,
+		Stdin:    rt.stdin,
+		Stdout:   rt.stdout,
+		Env:      rt.env,
+		Handlers: handlers(),
+		Defaults: rt.defaults,
+	}.Do()
+	return exitOK
+}
+
+// carriesPayload reports whether somebody hands us something on stdin. A
+// terminal and the null device do not.
+func carriesPayload(stdin io.Reader) bool {
+	f, ok := stdin.(*os.File)
+	if !ok {
+		return stdin != nil
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice == 0
+}
+
+// run executes the command tree.
+func (rt *runtime) run(args []string) int {
+	root := rt.rootCommand()
+	started := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	root.SetArgs(args)
+	err := root.Execute()
+	if err == nil {
+		return exitOK
+	}
+	if errors.Is(err, errFailed) {
+		return exitFault
+	}
+	fmt.Fprintf(rt.stderr, "ccreload: %v\n", err)
+	// Before a command starts, only its command line can be wrong.
+	var bad usageError
+	if !started || errors.As(err, &bad) {
+		return exitUsage
+	}
+	return exitFault
+}
+
+// usageError is the user's to correct.
+type usageError struct{ error }
+
+// usagef returns an error that ends the command with exitUsage. It should say
+// what is wrong and what would be right.
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+// errFailed ends a command with exitFault when it has said already what did
+// not pass.
+var errFailed = errors.New("failed")
+
+func (rt *runtime) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ccreload",
+		Short: "Hooks and tools for Claude Code sessions that survive a context reset",
+		Example: `  ccreload doctor                   check the installation
+  ccreload statusline install       show the context window in the status line`,
+		Version:           version(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:              cobra.NoArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(rt.stdin)
+	root.SetOut(rt.stdout)
+	root.SetErr(rt.stderr)
+	root.AddCommand(
+		rt.versionCommand(),
+	)
+	return root
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// release is set by the release build: -ldflags "-X …/internal/cli.release=1.2.3".
+var release string
+
+// version returns the version of this binary: that of the release, else what
+// the Go toolchain recorded, else "devel".
+func version() string {
+	if release != "" {
+		return release
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
+func (rt *runtime) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(rt.stdout, version())
+			return err
+		},
+	}
+}
