@@ -1,0 +1,168 @@
+package transcript
+
+import "bytes"
+
+// The rows of a transcript are read with the little scanner below, not with
+// encoding/json: a row may hold a megabyte, at the end of each turn a dozen
+// of them are looked at, and of each only a few short fields are wanted. The
+// scanner checks the structure of the objects it is asked about and steps over
+// everything else; FuzzScan holds it against encoding/json.
+
+// fields calls visit for each member of the JSON object in data, with the key
+// as it is written between its quotes and the value as it stands. It reports
+// whether data is one complete object. On false, what visit was told must be
+// forgotten: the row is half-written or broken.
+func fields(data []byte, visit func(key, value []byte)) bool {
+	return members(data, '{', '}', visit)
+}
+
+// elements calls visit for each value of the JSON array in data and reports
+// whether data is one complete array.
+func elements(data []byte, visit func(value []byte)) bool {
+	return members(data, '[', ']', func(_, value []byte) { visit(value) })
+}
+
+func members(data []byte, opening, closing byte, visit func(key, value []byte)) bool {
+	i := skipSpace(data, 0)
+	if i == len(data) || data[i] != opening {
+		return false
+	}
+	i = skipSpace(data, i+1)
+	if i < len(data) && data[i] == closing {
+		return skipSpace(data, i+1) == len(data)
+	}
+	for {
+		var key []byte
+		if opening == '{' {
+			end := skipString(data, i)
+			if end < 0 {
+				return false
+			}
+			key = data[i+1 : end-1]
+			i = skipSpace(data, end)
+			if i == len(data) || data[i] != ':' {
+				return false
+			}
+			i = skipSpace(data, i+1)
+		}
+		end := skipValue(data, i)
+		if end < 0 {
+			return false
+		}
+		visit(key, data[i:end])
+		i = skipSpace(data, end)
+		switch {
+		case i == len(data):
+			return false
+		case data[i] == closing:
+			return skipSpace(data, i+1) == len(data)
+		case data[i] != ',':
+			return false
+		}
+		i = skipSpace(data, i+1)
+	}
+}
+
+func skipSpace(data []byte, i int) int {
+	for i < len(data) && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r' || data[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// skipString returns the offset behind the string that begins at i, or -1.
+func skipString(data []byte, i int) int {
+	if i >= len(data) || data[i] != '"' {
+		return -1
+	}
+	for i++; ; {
+		n := bytes.IndexByte(data[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		quote := i + n
+		back := quote
+		for back > i && data[back-1] == '\\' {
+			back--
+		}
+		i = quote + 1
+		if (quote-back)%2 == 0 {
+			return i
+		}
+	}
+}
+
+// skipValue returns the offset behind the value that begins at i, or -1. In
+// objects and arrays it only follows strings and the depth of the brackets.
+func skipValue(data []byte, i int) int {
+	if i >= len(data) {
+		return -1
+	}
+	switch data[i] {
+	case '"':
+		return skipString(data, i)
+	case '{', '[':
+		depth := 0
+		for i < len(data) {
+			switch data[i] {
+			case '"':
+				if i = skipString(data, i); i < 0 {
+					return -1
+				}
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+			i++
+		}
+		return -1
+	}
+	from := i
+	for i < len(data) && isLiteral(data[i]) {
+		i++
+	}
+	if i == from {
+		return -1
+	}
+	return i
+}
+
+// isLiteral reports whether c can be part of a number, true, false or null.
+func isLiteral(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == '-' || c == '+' || c == '.' || c == 'E'
+}
+
+// str returns the text of a JSON string that needs no unescaping, which is
+// what ids, models, versions and type names are; "" for anything else.
+func str(value []byte) string {
+	if len(value) < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 {
+		return ""
+	}
+	return string(value[1 : len(value)-1])
+}
+
+// is reports whether value is the JSON string s, which must need no escaping.
+func is(value []byte, s string) bool {
+	return len(value) == len(s)+2 && value[0] == '"' && string(value[1:len(value)-1]) == s
+}
+
+func isTrue(value []byte) bool { return string(value) == "true" }
+
+// maxCount bounds a number of tokens: no sum of a few can overflow.
+const maxCount = 1 << 40
+
+// count returns a JSON number that is a whole number from 0 to maxCount. It
+// reads 12.0 and 1e3 as no number: the host never writes them.
+func count(value []byte) (n int, ok bool) {
+	for _, c := range value {
+		if c < '0' || c > '9' || n > maxCount {
+			return 0, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n, len(value) > 0
+}

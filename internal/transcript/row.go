@@ -1,0 +1,91 @@
+// Package transcript reads the JSONL files in which the host keeps its
+// sessions (docs/host.md, Transcripts): how full the context is, from the end
+// of the file (ReadTail), and what has been done, from all of it (ReadFacts).
+// It only reads, never waits for a file to grow, and holds no more than a
+// bounded piece of one at a time.
+package transcript
+
+import "bytes"
+
+// row is one line of a transcript. The byte slices are JSON values that point
+// into the line.
+type row struct {
+	kind, subtype []byte // "user", "assistant", "system"…
+
+	sidechain  bool // a subagent's, written inline by old clients
+	meta       bool // the host's own words in the user's name
+	summary    bool // the host's summary of what a compaction dropped
+	screenOnly bool // shown to the user, not to the model
+	apiError   bool
+
+	version, cwd, branch, time []byte
+
+	message, origin, compact, attachment, toolResult []byte
+}
+
+// parseRow reads a line. False means that it is no complete JSON object.
+// Zero bytes around a row are what a crash of the machine leaves behind.
+func parseRow(line []byte) (row, bool) {
+	var r row
+	ok := fields(bytes.Trim(line, "\x00"), func(key, value []byte) {
+		switch string(key) {
+		case "type":
+			r.kind = value
+		case "subtype":
+			r.subtype = value
+		case "isSidechain":
+			r.sidechain = isTrue(value)
+		case "isMeta":
+			r.meta = isTrue(value)
+		case "isCompactSummary":
+			r.summary = isTrue(value)
+		case "isVisibleInTranscriptOnly":
+			r.screenOnly = isTrue(value)
+		case "isApiErrorMessage":
+			r.apiError = isTrue(value)
+		case "version":
+			r.version = value
+		case "cwd":
+			r.cwd = value
+		case "gitBranch":
+			r.branch = value
+		case "timestamp":
+			r.time = value
+		case "message":
+			r.message = value
+		case "origin":
+			r.origin = value
+		case "compactMetadata":
+			r.compact = value
+		case "attachment":
+			r.attachment = value
+		case "toolUseResult":
+			r.toolResult = value
+		}
+	})
+	return r, ok
+}
+
+func (r row) assistant() bool { return is(r.kind, "assistant") && !r.sidechain }
+
+func (r row) user() bool { return is(r.kind, "user") && !r.sidechain }
+
+func (r row) boundary() bool {
+	return is(r.kind, "system") && is(r.subtype, "compact_boundary") && !r.sidechain
+}
+
+// synthetic is the model of a reply that the host made up itself.
+const synthetic = "<synthetic>"
+
+// member returns the value of one member of an object, nil if there is none.
+func member(object []byte, key string) []byte {
+	var found []byte
+	if !fields(object, func(k, v []byte) {
+		if string(k) == key {
+			found = v
+		}
+	}) {
+		return nil
+	}
+	return found
+}

@@ -1,0 +1,235 @@
+package transcript
+
+import (
+	"bytes"
+	"io"
+)
+
+// Tail is what the end of a transcript says about the main thread.
+type Tail struct {
+	Tokens     int    // occupancy in tokens; meaningful when Known
+	Known      bool   // false: no reply yet, or a compaction of unknown size
+	Estimate   bool   // Known, but from bytes / 4: no reply tells its usage
+	Model      string // id of the newest real reply, as the API names it; "" if none
+	Version    string // client version of the newest row that has one; "" if none
+	APIError   bool   // the newest reply is an API error message
+	Incomplete bool   // the file ends inside a turn: a half-written last line, or a prompt or tool result that nothing answers yet
+}
+
+// ReadTail reads a transcript from its end up to the newest reply that tells
+// its usage, or up to the newest compaction. Only a file without either is
+// read whole. Rows that are broken or longer than 1 MiB are skipped.
+//
+// The host writes the file late (docs/host.md, Transcripts), so at Stop the
+// newest reply can be missing: then Incomplete is set and the figures are
+// those of the reply before (case F02). Whether to wait is up to the caller.
+//
+// A path that is missing or not a regular file is an error.
+func ReadTail(path string) (Tail, error) {
+	f, size, err := open(path)
+	if err != nil {
+		return Tail{}, err
+	}
+	defer f.Close()
+	return readTail(f, size)
+}
+
+func readTail(r io.ReaderAt, size int64) (Tail, error) {
+	var s tailScan
+	lines := newBackwards(r, size)
+	for first := true; !s.done(); first = false {
+		line, ok := lines.next()
+		if !ok {
+			break
+		}
+		// The last line is empty when the file ends with \n.
+		half := first && len(line) > 0
+		if !half && !s.wants(line) {
+			continue
+		}
+		if row, ok := parseRow(line); ok {
+			s.row(row)
+		} else if half {
+			s.Incomplete = true
+		}
+	}
+	return s.result(), lines.err
+}
+
+// tailScan takes the rows of a transcript from the newest to the oldest.
+type tailScan struct {
+	Tail
+	settled bool // Tokens and Known are decided
+	replied bool // a reply has been seen, real or not
+	real    bool // a real reply has been seen
+	bytes   int  // of the messages seen
+}
+
+func (s *tailScan) done() bool { return s.settled && s.Model != "" }
+
+// wants is a cheap look at a line: most rows are none that could matter, and
+// some are large. A quote inside a JSON string is escaped, so the words below
+// are only found where they are a value or a key of their own.
+func (s *tailScan) wants(line []byte) bool {
+	if bytes.Contains(line, []byte(`"assistant"`)) {
+		return true
+	}
+	if s.Version == "" && bytes.Contains(line, []byte(`"version"`)) {
+		return true
+	}
+	return !s.settled && (bytes.Contains(line, []byte(`"user"`)) || bytes.Contains(line, []byte(`"compact_boundary"`)))
+}
+
+func (s *tailScan) row(r row) {
+	if s.Version == "" {
+		s.Version = str(r.version)
+	}
+	switch {
+	case r.assistant():
+		s.reply(r)
+	case s.settled:
+	case r.user():
+		s.bytes += len(r.message)
+		if !s.replied && opensTurn(r) {
+			s.Incomplete = true
+		}
+	case r.boundary():
+		// What was counted before a compaction is gone (case F17).
+		s.settled = true
+		if n, ok := count(member(r.compact, "postTokens")); ok && n > 0 {
+			s.Tokens, s.Known = n, true
+		}
+	}
+}
+
+func (s *tailScan) reply(r row) {
+	var model string
+	var usage []byte
+	if !fields(r.message, func(key, value []byte) {
+		switch string(key) {
+		case "model":
+			model = str(value)
+		case "usage":
+			usage = value
+		}
+	}) {
+		return
+	}
+	if !s.replied && !s.settled {
+		s.APIError = r.apiError
+	}
+	s.replied = true
+	if r.apiError || model == synthetic {
+		return // cases F30 and F36: nothing was asked of a model
+	}
+	s.real = true
+	if s.Model == "" {
+		s.Model = model
+	}
+	if s.settled {
+		return
+	}
+	s.bytes += len(r.message)
+	if n := occupancy(usage); n > 0 {
+		s.Tokens, s.Known, s.settled = n, true, true
+	}
+}
+
+// result adds an estimate when there are real replies and none of them tells
+// its usage, as behind some proxies.
+func (s *tailScan) result() Tail {
+	if !s.settled && s.real {
+		s.Tokens, s.Known, s.Estimate = s.bytes/4, true, true
+	}
+	return s.Tail
+}
+
+// occupancy returns how many tokens of the context the request of a reply
+// took, 0 if usage does not tell. The rows of one reply repeat these figures,
+// so the newest row alone is right (case F01). A reply that took several
+// requests lists them, and only the last one of the main model counts: the
+// sum at the top holds each of them, and the advisor's (case F31).
+func occupancy(usage []byte) int {
+	var iterations []byte
+	total := input(usage, func(key, value []byte) {
+		if string(key) == "iterations" {
+			iterations = value
+		}
+	})
+	last := 0
+	elements(iterations, func(value []byte) {
+		message := false
+		n := input(value, func(key, value []byte) {
+			if string(key) == "type" {
+				message = is(value, "message")
+			}
+		})
+		if message && n > 0 {
+			last = n
+		}
+	})
+	if last > 0 {
+		return last
+	}
+	return total
+}
+
+// input adds up the tokens that went into one request. The other members are
+// shown to rest.
+func input(usage []byte, rest func(key, value []byte)) int {
+	var fresh, read, written int
+	if !fields(usage, func(key, value []byte) {
+		switch string(key) {
+		case "input_tokens":
+			fresh, _ = count(value)
+		case "cache_read_input_tokens":
+			read, _ = count(value)
+		case "cache_creation_input_tokens":
+			written, _ = count(value)
+		default:
+			rest(key, value)
+		}
+	}) {
+		return 0
+	}
+	return fresh + read + written
+}
+
+// opensTurn reports whether a reply has to follow a user's row: not after the
+// host's own notes, nor after what the host answers by itself.
+func opensTurn(r row) bool {
+	if r.meta || r.summary || r.screenOnly {
+		return false
+	}
+	content := member(r.message, "content")
+	if answered(content) {
+		return false
+	}
+	open := len(content) > 0 && content[0] == '"'
+	elements(content, func(block []byte) {
+		var kind, text []byte
+		fields(block, func(key, value []byte) {
+			switch string(key) {
+			case "type":
+				kind = value
+			case "text":
+				text = value
+			}
+		})
+		if !is(kind, "text") || !answered(text) {
+			open = true
+		}
+	})
+	return open
+}
+
+// answered reports whether text, a JSON string, is the record of something
+// that was over as it was written.
+func answered(text []byte) bool {
+	for _, start := range [...]string{`"<command-name>`, `"<local-command`, `"<bash-`, `"[Request interrupted`} {
+		if bytes.HasPrefix(text, []byte(start)) {
+			return true
+		}
+	}
+	return false
+}
