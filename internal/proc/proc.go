@@ -101,15 +101,36 @@ func ParseID(s string) (ID, error) {
 // something it left behind holds the pipe open.
 const pipeGrace = time.Second
 
-// Command returns a command that leads a process group of its own. When ctx
-// ends, the command and everything it started are killed, and Wait returns
-// even if a survivor keeps the output pipe open.
-func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
+// Run runs cmd in a process group of its own and waits for it. When ctx ends
+// first, the command and everything it started are interrupted as by ^C at a
+// terminal, so that they can put back what they have moved aside, and killed
+// if they are still there after grace; the error is then that of ctx. What
+// the command leaves behind when it ends by itself is not touched, and not
+// waited for even if it holds the output pipe open.
+func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	ownGroup(cmd)
-	cmd.Cancel = func() error { return killTree(cmd.Process.Pid) }
 	cmd.WaitDelay = pipeGrace
-	return cmd
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	// Not yet waited for, so the entry is there even if it has ended.
+	id, err := Identify(cmd.Process.Pid)
+	if err != nil {
+		return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	err = end(id, grace, interruptTree)
+	<-done
+	return errors.Join(ctx.Err(), err)
 }
 
 // Start starts cmd detached: in a session of its own, without a terminal, so
@@ -138,12 +159,14 @@ const pollEvery = 20 * time.Millisecond
 // Kill ends the process id and everything it started: asks first, waits at
 // most grace, then kills. A process that is gone already, or whose id belongs
 // to another one by now, is left alone; that is no error.
-func Kill(id ID, grace time.Duration) error {
+func Kill(id ID, grace time.Duration) error { return end(id, grace, askTree) }
+
+func end(id ID, grace time.Duration, ask func(pid int) error) error {
 	if _, same := id.current(); !same {
 		return nil
 	}
 	tree := descendants(id.PID)
-	if grace > 0 && askTree(id.PID) == nil {
+	if grace > 0 && ask(id.PID) == nil {
 		for end := time.Now().Add(grace); time.Now().Before(end); time.Sleep(pollEvery) {
 			if !anyLeft(append(tree, id)) {
 				return nil

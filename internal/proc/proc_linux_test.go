@@ -25,7 +25,7 @@ func TestParseStatCountsFromTheLastParenthesis(t *testing.T) {
 
 func TestAZombieDoesNotLive(t *testing.T) {
 	t.Parallel()
-	cmd := play(t.Context(), "wait")
+	cmd := play("wait")
 	if err := cmd.Start(); err != nil { // stdin is the null device: it ends at once
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestAZombieDoesNotLive(t *testing.T) {
 
 func TestAStoppedProcessDoesNotLive(t *testing.T) {
 	t.Parallel()
-	cmd := play(t.Context(), "stay")
+	cmd := play("stay")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

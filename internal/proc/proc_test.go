@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"strconv"
 	"strings"
@@ -32,6 +33,14 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		child.Wait()
+	case "tidy": // says its id, and cleans up when interrupted
+		interrupt := make(chan os.Signal, 1)
+		signal.Notify(interrupt, os.Interrupt)
+		fmt.Println(os.Getpid())
+		<-interrupt
+		fmt.Println("put back")
+	case "fail":
+		os.Exit(3)
 	case "stay": // says its id and stays
 		fmt.Println(os.Getpid())
 		select {
@@ -40,8 +49,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func play(ctx context.Context, part string) *exec.Cmd {
-	cmd := Command(ctx, os.Args[0])
+func play(part string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "PROC_TEST="+part)
 	return cmd
 }
@@ -71,7 +80,7 @@ func readPID(t *testing.T, r io.Reader) int {
 
 func TestAliveAndIdentity(t *testing.T) {
 	t.Parallel()
-	cmd := play(t.Context(), "wait")
+	cmd := play("wait")
 	in, _ := cmd.StdinPipe()
 	out, _ := cmd.StdoutPipe()
 	if err := cmd.Start(); err != nil {
@@ -133,30 +142,64 @@ func TestParseIDRefuses(t *testing.T) {
 	}
 }
 
-func TestCommandKillsTheWholeTree(t *testing.T) {
+func TestRunEndsTheWholeTree(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	cmd := play(ctx, "parent")
+	cmd := play("parent")
 	out, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
 	cmd.Stdout = w
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	w.Close()
+	ran := make(chan error)
+	go func() { ran <- Run(ctx, cmd, 0) }()
 	grandchild, err := Identify(readPID(t, out))
 	if err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	if err := cmd.Wait(); err == nil {
-		t.Error("a cancelled command succeeded")
+	if err := <-ran; !errors.Is(err, context.Canceled) {
+		t.Errorf("Run = %v, want the context's error", err)
 	}
+	w.Close()
 	eventually(t, "the grandchild in its own session is dead", func() bool { return !grandchild.Alive() })
+}
+
+// case F53: a hook that has moved the user's work aside must get the chance
+// to put it back.
+func TestRunInterruptsBeforeItKills(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("no way to interrupt a process without a console")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd := play("tidy")
+	cmd.Stdout = w
+	ran := make(chan error)
+	go func() { ran <- Run(ctx, cmd, 10*time.Second) }()
+	readPID(t, out)
+	cancel()
+	<-ran
+	w.Close()
+	if rest, err := io.ReadAll(out); err != nil || string(rest) != "put back\n" {
+		t.Errorf("after the interrupt: %q, %v", rest, err)
+	}
+}
+
+func TestRunReturnsTheExitCode(t *testing.T) {
+	t.Parallel()
+	var exit *exec.ExitError
+	if err := Run(t.Context(), play("fail"), 0); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Errorf("Run = %v, want exit status 3", err)
+	}
 }
 
 func TestStartDetachesAndKillEnds(t *testing.T) {

@@ -35,6 +35,8 @@ func askTree(pid int) error {
 	return errors.Join(signalTree(pid, syscall.SIGTERM), signalTree(pid, syscall.SIGCONT))
 }
 
+func interruptTree(pid int) error { return signalTree(pid, syscall.SIGINT) }
+
 func killTree(pid int) error { return signalTree(pid, syscall.SIGKILL) }
 func killOne(pid int) error  { return ignoreGone(syscall.Kill(pid, syscall.SIGKILL)) }
 

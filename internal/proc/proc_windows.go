@@ -58,6 +58,8 @@ func ownSession(cmd *exec.Cmd) {
 // a break.
 func askTree(int) error { return errors.ErrUnsupported }
 
+func interruptTree(pid int) error { return askTree(pid) }
+
 func killTree(pid int) error {
 	below := descendants(pid)
 	err := killOne(pid)
