@@ -61,20 +61,20 @@ type Run struct {
 // Do runs the hook. It always returns; the process should then exit with 0.
 func (r Run) Do() {
 	log := newLog(r.Env)
-	answer := make(chan []byte, 1)
+	answers := make(chan answer, 1)
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
 				log.fault(fmt.Errorf("panic: %v", p), "stack", string(debug.Stack()))
-				answer <- nil
+				answers <- answer{}
 			}
 		}()
-		out, err := r.answer(log)
+		a, err := r.answer(log)
 		if err != nil {
 			log.fault(err)
-			out = nil
+			a = answer{}
 		}
-		answer <- out
+		answers <- a
 	}()
 	limit := patience
 	if len(r.Args) > 1 && host.Event(r.Args[1]) == host.SessionEnd {
@@ -83,40 +83,62 @@ func (r Run) Do() {
 	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
 	select {
-	case out := <-answer:
-		if len(out) > 0 {
-			r.Stdout.Write(out)
-		}
+	case a := <-answers:
+		r.give(a, log)
 	case <-deadline.C:
 		log.fault(fmt.Errorf("no answer within %s", limit))
 	}
 }
 
-// answer returns the bytes for stdout.
-func (r Run) answer(log *log) ([]byte, error) {
+// answer is what a run has to say.
+type answer struct {
+	out  []byte
+	call *host.Call // nil when no handler was asked
+}
+
+// give writes the answer, and then lets the handler know that it is written.
+func (r Run) give(a answer, log *log) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.fault(fmt.Errorf("panic: %v", p), "stack", string(debug.Stack()))
+		}
+	}()
+	if len(a.out) > 0 {
+		if _, err := r.Stdout.Write(a.out); err != nil {
+			log.fault(fmt.Errorf("stdout: %w", err))
+			return
+		}
+	}
+	if a.call != nil {
+		a.call.Answered()
+	}
+}
+
+// answer returns what to say.
+func (r Run) answer(log *log) (answer, error) {
 	// Read first, whatever comes: a host that cannot get rid of its payload
 	// reports the hook as broken.
 	stdin, err := readAll(r.Stdin)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	if r.Env.Getenv(OffVar) != "" || r.Env.Getenv(ChildVar) != "" {
-		return nil, nil
+		return answer{}, nil
 	}
 	// A plugin root that is not there means that the plugin was removed or
 	// updated under a running session (case F07).
 	root := r.Env.Getenv("CLAUDE_PLUGIN_ROOT")
 	if info, err := os.Stat(root); root == "" || err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("plugin root %q is not a directory", root)
+		return answer{}, fmt.Errorf("plugin root %q is not a directory", root)
 	}
 	dialect := host.Claude{}
 	p, err := dialect.Decode(stdin)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	profile, err := r.profile(root)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	if len(r.Args) > 1 && p.Event != host.Event(r.Args[1]) {
 		if p.Event != "" {
@@ -127,19 +149,19 @@ func (r Run) answer(log *log) ([]byte, error) {
 	}
 	log.about(profile.Plugin, p)
 	if p.AgentID != "" { // case F38
-		return nil, nil
+		return answer{}, nil
 	}
 	handle, ok := r.Handlers[Key{profile.Plugin, p.Event}]
 	if !ok {
-		return nil, fmt.Errorf("no handler for %s %s", profile.Plugin, p.Event)
+		return answer{}, fmt.Errorf("no handler for %s %s", profile.Plugin, p.Event)
 	}
 	project, err := projectDir(r.Env.Getenv("CLAUDE_PROJECT_DIR"), p.Cwd)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	env := r.Env
 	env.Log = log.note
-	out, err := handle(&host.Call{
+	call := &host.Call{
 		Plugin:  profile.Plugin,
 		Payload: p,
 		Env:     env,
@@ -147,11 +169,13 @@ func (r Run) answer(log *log) ([]byte, error) {
 		Root:    root,
 		Data:    r.Env.Getenv("CLAUDE_PLUGIN_DATA"),
 		Profile: profile,
-	})
-	if err != nil {
-		return nil, err
 	}
-	return dialect.Encode(p.Event, out)
+	out, err := handle(call)
+	if err != nil {
+		return answer{}, err
+	}
+	encoded, err := dialect.Encode(p.Event, out)
+	return answer{encoded, call}, err
 }
 
 // profile returns what the manifest says of the plugin that was called: the

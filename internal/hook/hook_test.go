@@ -2,6 +2,8 @@ package hook
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -162,5 +164,35 @@ func TestRunGivesUp(t *testing.T) {
 	w.run(r, "demo", "SessionEnd")
 	if w.stdout.Len() != 0 || !strings.Contains(w.log(t), "no answer within 1s") {
 		t.Errorf("stdout %q, log %q", &w.stdout, w.log(t))
+	}
+}
+
+// What a handler records as told must have been told.
+func TestRunReportsTheAnswerAsWritten(t *testing.T) {
+	for name, tt := range map[string]struct {
+		out  host.Output
+		fail bool
+		want string
+	}{
+		"answered": {out: host.Output{Message: "hello"}, want: "told after 26 bytes"},
+		"silent":   {want: "told after 0 bytes"},
+		"refused":  {out: host.Output{Context: "Stop takes none"}},
+		"failed":   {fail: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			told := ""
+			w.answer = func(c *host.Call) (host.Output, error) {
+				c.AfterAnswer(func() { told = fmt.Sprintf("told after %d bytes", w.stdout.Len()) })
+				if tt.fail {
+					return host.Output{}, errors.New("no")
+				}
+				return tt.out, nil
+			}
+			w.run(strings.NewReader(stop), "demo", "Stop")
+			if told != tt.want {
+				t.Errorf("got %q, want %q", told, tt.want)
+			}
+		})
 	}
 }

@@ -63,6 +63,22 @@ type Call struct {
 	Root    string  // the plugin's root, "" when the host named none
 	Data    string  // the plugin's data directory, survives updates; "" when unknown
 	Profile Profile // what the manifest says of the plugin
+
+	answered []func()
+}
+
+// AfterAnswer has fn run once the answer of this run is written. A run that
+// is killed or late before that never calls it, so fn may record that the
+// host has been told.
+func (c *Call) AfterAnswer(fn func()) { c.answered = append(c.answered, fn) }
+
+// Answered runs what AfterAnswer was given, in that order. It is for the
+// runner, and for tests that stand in for it.
+func (c *Call) Answered() {
+	for _, fn := range c.answered {
+		fn()
+	}
+	c.answered = nil
 }
 
 // Handler answers one event of one plugin. An error goes to the debug log and
