@@ -1,0 +1,148 @@
+// Package continuity carries notes from one session to the next: what plugins
+// that hand a thread over have in common.
+//
+// An arm says that notes wait. A session that takes it holds a claim until it
+// has proved, by a prompt or a finished turn, that somebody is there; a session
+// that ends or dies before that gives the arm back. So a digest is handed over
+// again rather than lost: whatever is killed between two writes, either the
+// arm or the claim is on disk.
+//
+// Everything here works on a locked state.Tx or on plain values; it asks
+// nobody anything and prints nothing.
+package continuity
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/proc"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// reader is what a state.Dir and a state.Tx have in common.
+type reader interface {
+	Kind(name string) state.Kind
+	Read(name string, limit int64) ([]byte, error)
+}
+
+// maxRecord is the most that is read of an arm or a claim, in bytes.
+const maxRecord = 64 << 10
+
+// Client identifies a running host, which may see many sessions: its process
+// stays the same across /clear (docs/host.md, Plugins). The zero Client is an
+// unknown one.
+type Client struct {
+	PID int
+	id  string // proc.ID as a word, where the process could be looked at
+}
+
+// Here returns the client that started this hook, the zero Client for one
+// that does not say (before 2.1.214).
+func Here(env host.Env) Client {
+	return clientOf(env.Getenv("CLAUDE_PID"))
+}
+
+func clientOf(pid string) Client {
+	n, err := strconv.Atoi(pid)
+	if err != nil || n <= 0 {
+		return Client{}
+	}
+	c := Client{PID: n}
+	// A process id alone is handed out again after a reboot, and would make a
+	// daemon look like the client that armed.
+	if id, err := proc.Identify(n); err == nil {
+		c.id = id.String()
+	}
+	return c
+}
+
+// Alive reports whether the client still runs; an unknown one does not.
+func (c Client) Alive(env host.Env) bool {
+	if c.PID == 0 || !env.Alive(c.PID) {
+		return false
+	}
+	if c.id == "" {
+		return true
+	}
+	now, err := proc.Identify(c.PID)
+	return err != nil || now.String() == c.id
+}
+
+// Same reports whether c and d are the same client for certain.
+func (c Client) Same(d Client) bool {
+	return c.PID != 0 && c.PID == d.PID && (c.id == "" || d.id == "" || c.id == d.id)
+}
+
+func (c Client) String() string {
+	if c.id != "" || c.PID == 0 {
+		return c.id
+	}
+	return strconv.Itoa(c.PID)
+}
+
+func parseClient(s string) Client {
+	if id, err := proc.ParseID(s); err == nil {
+		return Client{PID: id.PID, id: s}
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n <= 0 {
+		return Client{}
+	}
+	return Client{PID: n}
+}
+
+// Headless reports whether nobody sits in front of the session. A host that
+// says neither way is taken to be interactive.
+func Headless(getenv func(string) string) bool {
+	return getenv("CLAUDE_CODE_SESSION_ATTENDED") == "0" ||
+		strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk-")
+}
+
+// hidesSince is the first client that does not show a SessionStart message
+// after /clear (docs/host.md, Output).
+const hidesSince = "2.1.265"
+
+// HidesMessage reports whether a message of SessionStart would not be seen
+// and has to wait for the first prompt. An unknown version counts as a new
+// one.
+func HidesMessage(source, version string) bool {
+	return source == "clear" && (version == "" || host.AtLeast(version, hidesSince))
+}
+
+// SessionID returns the id of the session a payload belongs to. A host that
+// leaves it out still names the transcript after it.
+func SessionID(p host.Payload) string {
+	if p.SessionID != "" {
+		return p.SessionID
+	}
+	name := p.TranscriptPath[strings.LastIndexAny(p.TranscriptPath, `/\`)+1:]
+	return strings.TrimSuffix(name, ".jsonl")
+}
+
+// FileName returns s reduced to what is safe in a file name on every system:
+// letters, digits, - and _, at most 80 of them.
+func FileName(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s) && b.Len() < 80; i++ {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// oneLine returns s with every run of white space and control characters
+// turned into one space, so that it fits a "key: value" line.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r <= ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 || r == '\u2028' || r == '\u2029'
+	}), " ")
+}
+
+func parseTime(s string) time.Time {
+	t, _ := time.Parse(time.RFC3339Nano, s)
+	return t
+}

@@ -1,0 +1,155 @@
+package continuity
+
+import (
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/host"
+)
+
+// MaxContext is the most a plugin hands over, in characters as the host counts
+// them: below the host's own cap, where the model would only see a preview.
+const MaxContext = 9_000
+
+// minPart is the least of a section that is worth showing, in characters.
+const minPart = 120
+
+// cutMark stands where the end of a section was left out.
+const cutMark = "[…]\n"
+
+// Fit returns doc if it has at most limit characters (host.Len), else as much
+// of it as fits, and the number of characters left out. It is cut between
+// sections, in document order: what stands before the first heading and the
+// sections named in first survive longest, in that order, then the others from
+// the top. One section, the first that no longer fits, is cut at the end of a
+// line.
+func Fit(doc string, limit int, first ...string) (text string, left int) {
+	total := host.Len(doc)
+	if total <= limit {
+		return doc, 0
+	}
+	parts := sections(doc)
+	budget := limit
+	for n, i := range order(parts, first) {
+		p := &parts[i]
+		room := budget
+		if n == 0 && p.title == "" {
+			room = budget / 2 // an endless preamble must not crowd out the next step
+		}
+		p.keep(room)
+		budget -= p.cost
+	}
+	var b strings.Builder
+	kept := 0
+	for _, p := range parts {
+		b.WriteString(p.kept)
+		kept += host.Len(p.kept)
+		if p.kept != "" && len(p.kept) < len(p.text) {
+			if !strings.HasSuffix(p.kept, "\n") {
+				b.WriteByte('\n')
+			}
+			b.WriteString(cutMark)
+		}
+	}
+	return b.String(), total - kept
+}
+
+// section is a heading with what belongs to it; the first may have none.
+type section struct {
+	title string
+	text  string
+	kept  string // the beginning of text that is handed over
+	cost  int    // characters of the budget
+}
+
+// keep takes as much of the section as room allows.
+func (s *section) keep(room int) {
+	if n := host.Len(s.text); n <= room {
+		s.kept, s.cost = s.text, n
+		return
+	}
+	room -= host.Len(cutMark) + 1
+	if room < minPart {
+		return
+	}
+	s.kept = prefix(s.text, room)
+	if i := strings.LastIndexByte(s.kept, '\n') + 1; i > len(s.kept)/2 {
+		s.kept = s.kept[:i] // whole lines, unless one of them is nearly all there is
+	}
+	s.cost = host.Len(s.kept) + host.Len(cutMark) + 1
+}
+
+// prefix returns the longest beginning of s that has at most n characters.
+func prefix(s string, n int) string {
+	for i, r := range s {
+		if n -= host.Len(string(r)); n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// order returns the indices of parts, the most important first.
+func order(parts []section, first []string) []int {
+	var list []int
+	taken := make([]bool, len(parts))
+	take := func(title string) {
+		for i, p := range parts {
+			if !taken[i] && strings.EqualFold(p.title, title) {
+				taken[i] = true
+				list = append(list, i)
+			}
+		}
+	}
+	take("")
+	for _, title := range first {
+		take(title)
+	}
+	for i := range parts {
+		if !taken[i] {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// sections splits doc at its headings of the first and second level. Their
+// texts joined are doc again.
+func sections(doc string) []section {
+	var list []section
+	current := section{}
+	code := false
+	for line := range strings.Lines(doc) {
+		switch trimmed := strings.TrimSpace(line); {
+		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
+			code = !code
+		case !code && (strings.HasPrefix(line, "## ") || strings.HasPrefix(line, "# ")):
+			if current.text != "" {
+				list = append(list, current)
+			}
+			current = section{title: strings.TrimSpace(strings.TrimLeft(trimmed, "#"))}
+		}
+		current.text += line
+	}
+	return append(list, current)
+}
+
+// Section returns the text below the heading called title, and whether there
+// is one. The heading is found in any case and with text in parentheses or a
+// colon after it.
+func Section(doc, title string) (text string, ok bool) {
+	for _, s := range sections(Body(doc)) {
+		if isTitle(s.title, title) {
+			_, text, _ := strings.Cut(s.text, "\n")
+			return text, true
+		}
+	}
+	return "", false
+}
+
+func isTitle(have, want string) bool {
+	if !hasPrefixFold(have, want) {
+		return false
+	}
+	rest := strings.TrimSpace(have[len(want):])
+	return rest == "" || rest[0] == '(' || rest[0] == ':'
+}

@@ -1,0 +1,79 @@
+package continuity
+
+import (
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/host"
+)
+
+// Notes are what a session hands to the next one.
+type Notes struct {
+	Intro string // where they come from, and that they are no orders; the plugin's words
+	Doc   string // Markdown
+	// First are the sections that survive longest, the most important first.
+	First []string
+	// Rest is the line for what did not fit: how much it is and where it is.
+	Rest func(left int) string
+}
+
+// frameTag encloses the notes, so that the model can tell where somebody
+// else's words begin and end.
+const frameTag = "earlier-session-notes"
+
+// Context returns the notes as the model is to get them: framed, and at most
+// MaxContext characters.
+func (n Notes) Context() string {
+	open, end := n.Intro+"\n\n<"+frameTag+">\n", "</"+frameTag+">\n"
+	doc := defuse(strings.ToValidUTF8(n.Doc, "\ufffd"))
+	if !strings.HasSuffix(doc, "\n") {
+		doc += "\n"
+	}
+	// The number of characters left out is never longer than this one.
+	reserve := host.Len(n.Rest(host.Len(doc))) + 1
+	room := MaxContext - host.Len(open) - host.Len(end)
+	if host.Len(doc) > room {
+		room -= reserve
+	}
+	text, left := Fit(doc, room, n.First...)
+	out := open + text + end
+	if left > 0 {
+		out += n.Rest(left) + "\n"
+	}
+	return out
+}
+
+// defuse takes the meaning from tags in s that would end the frame, or the one
+// that the host puts around it: notes may quote anything, and what follows
+// must not pass for the words of somebody else.
+func defuse(s string) string {
+	var b strings.Builder
+	from := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] != '<' {
+			continue
+		}
+		name := strings.TrimLeft(s[i+1:], "/ \t\r\n")
+		if hasPrefixFold(name, frameTag) || hasPrefixFold(name, "system-") {
+			b.WriteString(s[from:i] + "&lt;")
+			from = i + 1
+		}
+	}
+	return b.String() + s[from:]
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// Line returns s as one line for a person: no control characters, which a
+// terminal might obey, no runs of white space, and at most n characters.
+func Line(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		// Marks that turn the direction of the text could disguise the rest.
+		if 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	return host.Cut(oneLine(s), n)
+}
