@@ -1,0 +1,84 @@
+# ccreload: make help lists the targets.
+SHELL    := /bin/sh
+VERSION  := $(shell sed -n 's/^version: *//p' gen/manifest.yaml)
+LDFLAGS  := -s -w -X github.com/ccreload/ccreload/internal/cli.release=$(VERSION)
+GOBUILD  := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)'
+TOOL     := go tool -modfile=tools/go.mod
+CLIENTS  ?= 2.1.332 2.1.197
+PREFIX   ?= $(HOME)/.local
+DIST     := dist
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## compile bin/ccreload and bin/ccreload-gen
+	@mkdir -p bin
+	$(GOBUILD) -o bin/ ./cmd/ccreload ./cmd/ccreload-gen
+
+.PHONY: demo
+demo: build ## replay two recorded sessions through the real binary
+	@bin/ccreload replay testdata/recordings/notify-ladder.jsonl
+	@bin/ccreload replay testdata/recordings/snapshot-cycle.jsonl --set context_budget_mode=snapshot
+
+.PHONY: test
+test: ## run the tests
+	go test ./...
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for a moment (FUZZTIME=10s)
+	@for pkg in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FUZZTIME),10s) $$pkg || exit 1; \
+		done; \
+	done
+
+.PHONY: lint
+lint: ## gofumpt, go vet for three systems, staticcheck, shellcheck
+	@out=$$($(TOOL) gofumpt -l .); [ -z "$$out" ] || { echo "gofumpt: $$out"; exit 1; }
+	for os in linux darwin windows; do GOOS=$$os go vet ./... || exit 1; done
+	go vet -tags acceptance ./...
+	$(TOOL) staticcheck ./...
+	shellcheck -s sh marketplace/plugins/*/bin/ccreload
+	shellcheck .ci/run
+
+.PHONY: generate
+generate: build ## write marketplace/ and the generated tables from gen/manifest.yaml
+	bin/ccreload-gen generate
+	bin/ccreload-gen docs
+
+.PHONY: check
+check: build ## fail when a generated file is not what the manifest says
+	bin/ccreload-gen check
+
+.PHONY: acceptance
+acceptance: build ## drive the real client (CLIENTS="2.1.332 2.1.197"), installed into .client/
+	@for v in $(CLIENTS); do \
+		echo "== Claude Code $$v"; \
+		CLIENT_VERSION=$$v go test -tags acceptance -count 1 -timeout 30m ./internal/fakeapi || exit 1; \
+	done
+
+.PHONY: bench
+bench: build ## time and memory against an empty Go program
+	go test -run '^$$' -bench . -benchtime 300x ./internal/cli
+
+.PHONY: snapshot
+snapshot: ## release archives for six platforms and a bundle per plugin, in dist/
+	$(TOOL) goreleaser release --snapshot --clean --skip sign,sbom
+	bin/ccreload-gen bundle --binaries $(DIST) --out $(DIST)/bundles
+
+.PHONY: release-check
+release-check: ## check the release configuration, run what snapshot made
+	$(TOOL) goreleaser check
+
+.PHONY: install
+install: build ## copy the binaries to PREFIX/bin (PREFIX=~/.local)
+	install -d $(PREFIX)/bin
+	install bin/ccreload bin/ccreload-gen $(PREFIX)/bin/
+
+.PHONY: clean
+clean: ## remove what the other targets made
+	rm -rf bin $(DIST)

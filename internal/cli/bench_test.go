@@ -1,0 +1,227 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// These benchmarks time whole processes, as the host starts them. Each run
+// of the subject is paired with a run of its baseline, and the ratio of the
+// medians is reported beside the limit it has to keep (x-base, x-limit), so
+// that a busy machine slows both sides alike.
+
+// programs are the release builds under test and the empty Go program.
+type programs struct{ empty, runtime, generator string }
+
+var built = sync.OnceValues(func() (programs, error) {
+	dir, err := os.MkdirTemp("", "ccreload-bench")
+	if err != nil {
+		return programs{}, err
+	}
+	source := filepath.Join(dir, "empty.go")
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+		return programs{}, err
+	}
+	p := programs{filepath.Join(dir, "empty"), filepath.Join(dir, "ccreload"), filepath.Join(dir, "ccreload-gen")}
+	for out, pkg := range map[string]string{p.empty: source, p.runtime: "../../cmd/ccreload", p.generator: "../../cmd/ccreload-gen"} {
+		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if msg, err := cmd.CombinedOutput(); err != nil {
+			return programs{}, fmt.Errorf("go build %s: %w\n%s", pkg, err, msg)
+		}
+	}
+	return p, nil
+})
+
+func build(b *testing.B) programs {
+	b.Helper()
+	p, err := built()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+// process is one way to start a program.
+type process struct {
+	argv  []string
+	env   []string
+	stdin []byte
+}
+
+// run starts the process, waits for it and returns how long that took.
+func (p process) run(b *testing.B) (time.Duration, *os.ProcessState) {
+	b.Helper()
+	cmd := exec.Command(p.argv[0], p.argv[1:]...)
+	cmd.Env, cmd.Stdin = p.env, bytes.NewReader(p.stdin)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	start := time.Now()
+	err := cmd.Run()
+	took := time.Since(start)
+	if err != nil || stderr.Len() > 0 {
+		b.Fatalf("%q: %v\n%s", p.argv, err, &stderr)
+	}
+	return took, cmd.ProcessState
+}
+
+// pair reports how much longer subject takes than base.
+func pair(b *testing.B, base, subject process, limit float64) {
+	b.Helper()
+	base.run(b) // both in the page cache
+	subject.run(b)
+	var of, to []time.Duration
+	for b.Loop() {
+		d, _ := subject.run(b)
+		of = append(of, d)
+		d, _ = base.run(b)
+		to = append(to, d)
+	}
+	b.ReportMetric(median(of)*1e3, "ms")
+	b.ReportMetric(median(of)/median(to), "x-base")
+	b.ReportMetric(limit, "x-limit")
+	b.ReportMetric(0, "ns/op") // a pair's time says nothing
+}
+
+// median is in seconds.
+func median(ds []time.Duration) float64 {
+	slices.Sort(ds)
+	return ds[len(ds)/2].Seconds()
+}
+
+// stopHook is a Stop of cc-reload in a project of its own, under budget, on
+// a transcript of about size bytes whose newest reply is followed by rows
+// that are no messages, as the client writes them.
+func stopHook(b *testing.B, program string, size int, tail ...string) process {
+	b.Helper()
+	dir := b.TempDir()
+	transcript := filepath.Join(dir, "s1.jsonl")
+	writeTranscript(b, transcript, size, tail...)
+	project, data := filepath.Join(dir, "project"), filepath.Join(dir, "data")
+	for _, d := range []string{project, data} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			b.Fatal(err)
+		}
+	}
+	root, err := filepath.Abs("../../marketplace/plugins/cc-reload")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return process{
+		argv: []string{program, "hook", "cc-reload", "Stop"},
+		env: []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "CLAUDE_PROJECT_DIR=" + project, "CLAUDE_PLUGIN_ROOT=" + root,
+			"CLAUDE_PLUGIN_DATA=" + data, "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_SESSION_ATTENDED=1",
+		},
+		stdin: fmt.Appendf(nil, `{"session_id":"s1","transcript_path":%q,"cwd":%q,"permission_mode":"auto","hook_event_name":"Stop",`+
+			`"stop_hook_active":false,"last_assistant_message":"Done.","background_tasks":[],"session_crons":[]}`, transcript, project),
+	}
+}
+
+// writeTranscript writes turns until size is reached, then tail.
+func writeTranscript(b *testing.B, path string, size int, tail ...string) {
+	b.Helper()
+	var w bytes.Buffer
+	w.Grow(size + 1<<20)
+	noise := fmt.Sprintf(`{"type":"attachment","attachment":{"type":"prompt_snapshot","content":%q},"uuid":"a"}`+"\n", strings.Repeat("x", 60_000))
+	for turn := 0; w.Len() < size; turn++ {
+		fmt.Fprintf(&w, `{"type":"user","isSidechain":false,"message":{"role":"user","content":"turn %d"},"version":"2.1.332","sessionId":"s1"}`+"\n", turn)
+		fmt.Fprintf(&w, `{"type":"assistant","isSidechain":false,"message":{"id":"m%d","model":"claude-opus-5-5","role":"assistant","content":[{"type":"text","text":%q}],`+
+			`"usage":{"input_tokens":2,"cache_read_input_tokens":%d,"cache_creation_input_tokens":8655,"output_tokens":41}},"requestId":"r%d","version":"2.1.332","sessionId":"s1"}`+"\n",
+			turn, strings.Repeat("words ", 200), 15_000+turn%1000, turn)
+		w.WriteString(noise)
+	}
+	for _, row := range tail {
+		w.WriteString(row + "\n")
+	}
+	if err := os.WriteFile(path, w.Bytes(), 0o600); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func empty(b *testing.B) process { return process{argv: []string{build(b).empty}} }
+
+func BenchmarkStop50MBAgainstEmptyProgram(b *testing.B) {
+	pair(b, empty(b), stopHook(b, build(b).runtime, 50<<20), 1.6)
+}
+
+func BenchmarkStop50MBAgainst1MB(b *testing.B) {
+	pair(b, stopHook(b, build(b).runtime, 1<<20), stopHook(b, build(b).runtime, 50<<20), 1.15)
+}
+
+// BenchmarkStopThroughLauncher starts the shell script of the plugin, which
+// finds the runtime where an installation has it, beside itself.
+func BenchmarkStopThroughLauncher(b *testing.B) {
+	subject := stopHook(b, "", 50<<20)
+	bin := filepath.Join(b.TempDir(), "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	for from, to := range map[string]string{
+		"../../marketplace/plugins/cc-reload/bin/ccreload": "ccreload",
+		build(b).runtime: fmt.Sprintf("ccreload-%s-%s", runtime.GOOS, runtime.GOARCH),
+	} {
+		data, err := os.ReadFile(from)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(bin, to), data, 0o755); err != nil {
+			b.Fatal(err)
+		}
+	}
+	subject.argv[0] = filepath.Join(bin, "ccreload")
+	pair(b, empty(b), subject, 2.6)
+}
+
+// BenchmarkMemoryOf20MBLine has one line of 20 MB behind the newest reply.
+func BenchmarkMemoryOf20MBLine(b *testing.B) {
+	huge := `{"type":"attachment","content":"` + strings.Repeat("x", 20<<20) + `"}`
+	subject := stopHook(b, build(b).runtime, 1<<20, huge)
+	var peak int64
+	for b.Loop() {
+		_, state := subject.run(b)
+		peak = max(peak, peakMemory(state))
+	}
+	if peak == 0 {
+		b.Skip("this system does not tell the peak memory of a process")
+	}
+	b.ReportMetric(float64(peak)/(1<<20), "MB-peak")
+	b.ReportMetric(16, "MB-limit")
+}
+
+func BenchmarkBinarySize(b *testing.B) {
+	info, err := os.Stat(build(b).runtime)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() { // a benchmark has to loop; there is nothing to time
+	}
+	b.ReportMetric(float64(info.Size())/1e6, "MB")
+	b.ReportMetric(7, "MB-limit")
+	b.ReportMetric(0, "ns/op")
+}
+
+func BenchmarkGenerate(b *testing.B) {
+	dir := b.TempDir()
+	generator := build(b).generator
+	env := []string{"PATH=", "HOME=" + dir}
+	process{argv: []string{generator, "init", filepath.Join(dir, "fork")}, env: env}.run(b)
+	subject := process{argv: []string{generator, "-C", filepath.Join(dir, "fork"), "generate"}, env: env}
+	var all []time.Duration
+	for b.Loop() {
+		d, _ := subject.run(b)
+		all = append(all, d)
+	}
+	b.ReportMetric(median(all)*1e3, "ms")
+	b.ReportMetric(100, "ms-limit")
+	b.ReportMetric(0, "ns/op")
+}
