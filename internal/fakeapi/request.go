@@ -88,6 +88,17 @@ func (r Request) Opening() string {
 	return ""
 }
 
+// Latest returns the text of the newest user message, reminders and hook
+// output in it included.
+func (r Request) Latest() string {
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		if m := r.Messages[i]; m.Role == "user" {
+			return joinText(m.Blocks)
+		}
+	}
+	return ""
+}
+
 // Prompt returns the last text of the last user message. The client puts its
 // reminders into blocks before it, and old clients into blocks after it: it is
 // what the person typed as long as no hook and no tool has added anything.

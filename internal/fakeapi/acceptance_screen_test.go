@@ -1,0 +1,156 @@
+//go:build acceptance
+
+package fakeapi_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/fakeapi"
+)
+
+// The terminal is large enough that nothing a test looks for scrolls out of
+// sight or is wrapped in the middle of a sentence.
+const (
+	columns = 220
+	lines   = 150
+)
+
+// screen is an interactive session of the client in a terminal of its own.
+type screen struct {
+	w      *world
+	socket string
+	seen   string // the last capture, for the log of a failure
+}
+
+// open starts a session and returns when it takes input.
+func (w *world) open(args ...string) *screen {
+	w.Helper()
+	n := strconv.Itoa(len(w.screens))
+	s := &screen{w: w, socket: filepath.Join(w.dir, "tmux"+n)}
+	w.screens = append(w.screens, s)
+
+	command := append([]string{"env", "-i"}, w.environ()...)
+	command = append(command, setup.client, "--debug-file", filepath.Join(w.dir, "client", n+".log"))
+	command = append(append(command, w.flags...), args...)
+	w.mkdir(filepath.Join(w.dir, "client"))
+	start := []string{"-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(lines), "-c", w.project}
+	s.tmux(append(append(start, command...), ";", "set-option", "-g", "remain-on-exit", "on")...)
+	w.Cleanup(func() {
+		s.text()                                                  // for the log, as the terminal goes away with its server
+		exec.Command("tmux", "-S", s.socket, "kill-server").Run() // fails when the session has ended by itself
+	})
+	s.see(`(?m)^❯`)
+	return s
+}
+
+func (s *screen) tmux(args ...string) string {
+	s.w.Helper()
+	out, err := exec.Command("tmux", append([]string{"-S", s.socket}, args...)...).CombinedOutput()
+	if err != nil {
+		s.w.Fatalf("tmux %q: %v\n%s", args[:min(2, len(args))], err, out)
+	}
+	return string(out)
+}
+
+// text is what the person sees now, without trailing spaces and empty lines.
+func (s *screen) text() string {
+	out, err := exec.Command("tmux", "-S", s.socket, "capture-pane", "-p", "-J").Output()
+	if err != nil {
+		return s.seen
+	}
+	var b strings.Builder
+	// The client puts a no-break space after its prompt sign.
+	for line := range strings.Lines(strings.ReplaceAll(string(out), "\u00a0", " ")) {
+		if line = strings.TrimRight(line, " \n"); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	s.seen = b.String()
+	return s.seen
+}
+
+// last is the newest capture there is, also after the terminal is gone.
+func (s *screen) last() string { return s.text() }
+
+// flat is the screen as one line with single spaces, so that a sentence is
+// found however the client has wrapped it.
+func (s *screen) flat() string { return strings.Join(strings.Fields(s.text()), " ") }
+
+// see waits until the pattern matches the screen, in lines or as one line.
+func (s *screen) see(pattern string) {
+	s.w.Helper()
+	re := regexp.MustCompile(pattern)
+	s.w.until("to see "+pattern, func() bool { return re.MatchString(s.text()) || re.MatchString(s.flat()) })
+}
+
+// absent fails the test when the pattern matches the screen now.
+func (s *screen) absent(pattern string) {
+	s.w.Helper()
+	if m := regexp.MustCompile(pattern).FindString(s.flat()); m != "" {
+		s.w.Errorf("the screen should not say %q:\n%s", m, s.seen)
+	}
+}
+
+// all returns the first group of every match of the pattern on the screen.
+func (s *screen) all(pattern string) []string {
+	var out []string
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(s.flat(), -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+func (s *screen) key(names ...string) {
+	s.w.Helper()
+	s.tmux(append([]string{"send-keys"}, names...)...)
+}
+
+// submit types a line, waits until it stands in the input box and sends it.
+func (s *screen) submit(line string) {
+	s.w.Helper()
+	s.tmux("send-keys", "-l", line)
+	box := regexp.MustCompile(`(?m)^❯ ` + regexp.QuoteMeta(line) + `\s*$`)
+	before := len(box.FindAllString(s.text(), -1))
+	s.w.until("to see what was typed: "+line, func() bool {
+		matches := box.FindAllStringIndex(s.text(), -1)
+		return len(matches) > 0 && len(matches) >= before
+	})
+	s.key("Enter")
+}
+
+// say submits a prompt that is answered with the turns, and returns when the
+// turn has ended and its Stop hooks have run.
+func (s *screen) say(prompt string, turns ...fakeapi.Turn) {
+	s.w.Helper()
+	ended := s.w.turns()
+	s.w.api.Script(turns...)
+	s.submit(prompt)
+	s.w.until("the end of the turn of "+prompt, func() bool { return s.w.turns() > ended })
+	if n := s.w.api.Pending(); n != 0 {
+		s.w.Errorf("%q: %d of the scripted turns were not asked for", prompt, n)
+	}
+}
+
+// clear is /clear, done when the screen holds nothing but that command.
+func (s *screen) clear() {
+	s.w.Helper()
+	s.submit("/clear")
+	command := regexp.MustCompile(`(?m)^❯ (.*)$`)
+	s.w.until("the screen to be cleared", func() bool {
+		m := command.FindAllStringSubmatch(s.text(), -1)
+		return len(m) == 1 || len(m) == 2 && m[0][1] == "/clear" && m[1][1] == ""
+	})
+}
+
+// exit leaves the session and waits until the client is gone.
+func (s *screen) exit() {
+	s.w.Helper()
+	s.submit("/exit")
+	s.w.until("the client to exit", func() bool {
+		return strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_dead}")) == "1"
+	})
+}
