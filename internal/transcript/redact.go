@@ -55,6 +55,9 @@ func secretAt(s string, i int) (start, end int, kind string) {
 			return i + from, i + to, "bearer token"
 		}
 	case c == 'e':
+		if i > 0 && wordChar(s[i-1]) {
+			break // jwt follows a whole word: once is enough
+		}
 		if n := jwt(rest); n > 0 {
 			return i, i + n, "JWT"
 		}
@@ -65,6 +68,11 @@ func secretAt(s string, i int) (start, end int, kind string) {
 	}
 	return 0, 0, ""
 }
+
+// look is how far ahead a decision is made, in bytes. What is then found to be
+// a secret is followed to its end, and never looked at again; what is not
+// costs no more than this at each offset, so that time stays linear.
+const look = 256
 
 func alnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -137,8 +145,8 @@ func token(s string) (int, string) {
 		if t.word {
 			in = wordChar
 		}
-		if n := span(body, in); n >= t.least && (!t.random || mixed(body[:n])) {
-			return len(t.prefix) + n, t.kind
+		if n := span(body[:min(look, len(body))], in); n >= t.least && (!t.random || mixed(body[:n])) {
+			return len(t.prefix) + span(body, in), t.kind
 		}
 	}
 	return 0, ""
@@ -178,27 +186,41 @@ func bearer(s string) (from, to int) {
 	return from, from + n
 }
 
-// privateKey matches a PEM block of a private key, up to its end line or, if
-// it was cut off, to the end of the lines that can belong to it.
+// privateKey matches a PEM block of a private key up to its end line. Of a key
+// that was cut off it matches the lines that are there; a begin line alone, in
+// a sentence about keys, is none.
 func privateKey(s string) int {
-	const begin, tail = "-----BEGIN ", "PRIVATE KEY"
+	const begin, tail, closing, dashes = "-----BEGIN ", "PRIVATE KEY", "-----END ", "-----"
+	const longest = 16 << 10 // bytes; an RSA key of 16384 bits has 13 KB
 	if !strings.HasPrefix(s, begin) {
 		return 0
 	}
 	label := span(s[len(begin):], func(c byte) bool { return c >= 'A' && c <= 'Z' || c == ' ' })
-	if !strings.HasSuffix(s[len(begin):len(begin)+label], tail) || label > 64 {
+	name := s[len(begin) : len(begin)+label]
+	head := len(begin) + label + len(dashes)
+	if !strings.HasSuffix(name, tail) && !strings.HasSuffix(name, tail+" BLOCK") || len(s) < head || s[head-len(dashes):head] != dashes {
 		return 0
 	}
-	const closing = "-----END "
-	n := len(begin) + label
-	// Escaped line ends are what a key in a JSON file has.
-	n += span(s[n:], func(c byte) bool {
-		return alnum(c) || strings.IndexByte("+/=:,- \r\n\t\\", c) >= 0
-	})
-	if i := strings.Index(s[len(begin):n], closing); i >= 0 {
-		n = len(begin) + i + len(closing)
+	if i := strings.Index(s[head:min(len(s), head+longest)], closing); i >= 0 {
+		n := head + i + len(closing)
 		n += span(s[n:], func(c byte) bool { return c >= 'A' && c <= 'Z' || c == ' ' })
-		n += span(s[n:], func(c byte) bool { return c == '-' })
+		return n + span(s[n:], func(c byte) bool { return c == '-' })
+	}
+	n := head
+	for {
+		// In a JSON string a line ends with the two characters \n.
+		gap := span(s[n:], func(c byte) bool { return strings.IndexByte(" \r\n\t", c) >= 0 })
+		for strings.HasPrefix(s[n+gap:], `\n`) || strings.HasPrefix(s[n+gap:], `\r`) {
+			gap += 2
+		}
+		line := span(s[n+gap:], func(c byte) bool { return alnum(c) || c == '+' || c == '/' || c == '=' })
+		if gap == 0 || line < 16 {
+			break
+		}
+		n += gap + line
+	}
+	if n == head {
+		return 0
 	}
 	return n
 }
@@ -230,8 +252,8 @@ func reference(v string) bool {
 // assigned returns what kind of secret the name at the end of s, the left side
 // of an assignment, says it holds.
 func assigned(s string) string {
-	s = strings.TrimRight(s[max(0, len(s)-64):], " \t")
-	s = strings.TrimRight(s, `"'`)
+	s = strings.TrimRight(s[max(0, len(s)-64):], " \t:")
+	s = strings.TrimRight(s, `"'\`)
 	name := strings.ToLower(s[max(0, len(s)-20):])
 	for _, k := range [...]struct{ end, kind string }{
 		{"password", "password"}, {"passwd", "password"}, {"passphrase", "password"}, {"pwd", "password"},
@@ -249,70 +271,85 @@ func assigned(s string) string {
 	return ""
 }
 
-// value returns where the value stands in s, which begins with the = or : of
+// value returns where the secret stands in s, which begins with the = or : of
 // an assignment. Code is full of names like token, so what looks like an
-// expression, a word of a language or a type is no secret.
+// expression or a word of a language is none.
 func value(s string) (from, to int) {
 	sign := s[0]
-	i := 1 + span(s[1:], func(c byte) bool { return c == ' ' || c == '\t' })
+	i := 1 + span(s[1:min(look, len(s))], func(c byte) bool { return c == ' ' || c == '\t' })
 	if i == len(s) {
 		return 0, 0
 	}
-	quote := s[i]
-	quoted := quote == '"' || quote == '\''
-	if quoted {
-		i++
-	} else if i > 1 && sign == '=' {
+	quote := ""
+	for _, q := range [...]string{`"`, `'`, `\"`} { // the last one in JSON within a string
+		if strings.HasPrefix(s[i:], q) {
+			quote = q
+		}
+	}
+	quoted := quote != ""
+	i += len(quote)
+	if !quoted && i > 1 && sign == '=' {
 		return 0, 0 // x = y is code; x=y is what a shell and an .env file write
 	}
-	n := span(s[i:], func(c byte) bool {
-		return c > ' ' && c != '"' && c != '\'' && c != '`' && c != '\\' && (quoted || strings.IndexByte(",;&|)>}", c) < 0)
-	})
-	v := s[i : i+n]
+	in := func(c byte) bool {
+		return c > ' ' && strings.IndexByte("\"'`\\", c) < 0 && (quoted || strings.IndexByte(",;&|)>}([", c) < 0)
+	}
+	n := span(s[i:min(i+look, len(s))], in)
+	v, rest := s[i:i+n], s[i+n:]
 	switch {
-	case n < 6 || reference(v) || v[0] == '=':
+	case n < 6 || v[0] == '=' || reference(v):
 		return 0, 0
-	case quoted:
-		if i+n == len(s) || s[i+n] != quote {
-			return 0, 0 // a sentence, not a secret
-		}
-	case strings.IndexByte(v, '(') >= 0:
-		return 0, 0
-	case sign == ':' && (n < 12 || !mixed(v)):
-		return 0, 0
+	case quoted && n < look && !strings.HasPrefix(rest, quote):
+		return 0, 0 // a sentence
+	case !quoted && rest != "" && (rest[0] == '(' || rest[0] == '['):
+		return 0, 0 // a call or an index
+	case !quoted && sign == ':' && (n < 12 || !mixed(v)):
+		return 0, 0 // prose
 	}
-	switch strings.ToLower(v) {
-	case "undefined", "string", "required", "optional", "process.env":
-		return 0, 0
-	}
-	return i, i + n
+	return i, i + n + span(rest, in)
 }
 
-// HomePaths replaces the directory home at the start of paths in s by ~.
+// HomePaths replaces the directory home by ~ where a path begins with it.
+// A home with backslashes is also found as JSON and Go write it.
 func HomePaths(s, home string) string {
 	home = strings.TrimRight(home, `/\`)
 	if home == "" {
 		return s
 	}
+	if strings.Contains(home, `\`) {
+		s = homePaths(s, strings.ReplaceAll(home, `\`, `\\`))
+	}
+	return homePaths(s, home)
+}
+
+func homePaths(s, home string) string {
 	var out strings.Builder
+	var before byte
 	for {
 		i := strings.Index(s, home)
 		if i < 0 {
-			break
+			out.WriteString(s)
+			return out.String()
 		}
-		end := i + len(home)
+		if i > 0 {
+			before = s[i-1]
+		}
+		after := s[i+len(home):]
 		out.WriteString(s[:i])
-		if (i == 0 || !pathChar(s[i-1])) && (end == len(s) || s[end] == '/' || s[end] == '\\' || !pathChar(s[end])) {
-			out.WriteByte('~')
-		} else {
+		if nameChar(before) || before == '.' || continues(after) {
 			out.WriteString(home)
+		} else {
+			out.WriteByte('~')
 		}
-		s = s[end:]
+		before, s = home[len(home)-1], after
 	}
-	out.WriteString(s)
-	return out.String()
 }
 
-// pathChar reports whether c can stand in the name of a file without being
-// quoted.
-func pathChar(c byte) bool { return wordChar(c) || c == '.' || c == '/' || c == '\\' || c >= 0x80 }
+// continues reports whether the name of a file goes on in s. A dot only does
+// if more follows: it may end a sentence.
+func continues(s string) bool {
+	s = strings.TrimLeft(s, ".")
+	return s != "" && nameChar(s[0])
+}
+
+func nameChar(c byte) bool { return wordChar(c) || c >= 0x80 }

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"io"
+	"strings"
 )
 
 // Tail is what the end of a transcript says about the main thread.
@@ -65,7 +66,9 @@ type tailScan struct {
 	bytes   int  // of the messages seen
 }
 
-func (s *tailScan) done() bool { return s.settled && s.Model != "" }
+// done reports whether older rows have nothing to add. After a compaction the
+// model of the reply before it is still looked for.
+func (s *tailScan) done() bool { return s.settled && s.real }
 
 // wants is a cheap look at a line: most rows are none that could matter, and
 // some are large. A quote inside a JSON string is escaped, so the words below
@@ -90,7 +93,7 @@ func (s *tailScan) row(r row) {
 	case s.settled:
 	case r.user():
 		s.bytes += len(r.message)
-		if !s.replied && opensTurn(r) {
+		if !s.replied && !s.Incomplete && opensTurn(r) {
 			s.Incomplete = true
 		}
 	case r.boundary():
@@ -196,38 +199,25 @@ func input(usage []byte, rest func(key, value []byte)) int {
 }
 
 // opensTurn reports whether a reply has to follow a user's row: not after the
-// host's own notes, nor after what the host answers by itself.
+// host's own notes, nor after what was over as it was written.
 func opensTurn(r row) bool {
 	if r.meta || r.summary || r.screenOnly {
 		return false
 	}
-	content := member(r.message, "content")
-	if answered(content) {
-		return false
-	}
-	open := len(content) > 0 && content[0] == '"'
-	elements(content, func(block []byte) {
-		var kind, text []byte
-		fields(block, func(key, value []byte) {
-			switch string(key) {
-			case "type":
-				kind = value
-			case "text":
-				text = value
-			}
-		})
-		if !is(kind, "text") || !answered(text) {
-			open = true
+	for _, b := range blocks(member(r.message, "content")) {
+		if b.Type != "text" || !over(b.Text) {
+			return true
 		}
-	})
-	return open
+	}
+	return false
 }
 
-// answered reports whether text, a JSON string, is the record of something
-// that was over as it was written.
-func answered(text []byte) bool {
-	for _, start := range [...]string{`"<command-name>`, `"<local-command`, `"<bash-`, `"[Request interrupted`} {
-		if bytes.HasPrefix(text, []byte(start)) {
+// over reports whether text is the record of a local command or of an
+// interruption. A slash command that the model has to answer begins with its
+// message, not with its name.
+func over(text string) bool {
+	for _, start := range [...]string{"<command-name>", "<local-command", "<bash-", "[Request interrupted by user"} {
+		if strings.HasPrefix(text, start) {
 			return true
 		}
 	}

@@ -1,0 +1,138 @@
+package transcript
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Secrets are put together here, so that no scanner takes this file for a leak.
+var (
+	ghp  = "ghp" + "_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+	pat  = "github" + "_pat_" + "11ABCDEFG0abcdefghijkl_mnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"
+	ant  = "sk-" + "ant-api03-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7-_xyz"
+	oai  = "sk-" + "proj-" + "aB3dE6gH9jK2mN5pQ8sT1vW4"
+	aws  = "AKIA" + "IOSFODNN7EXAMPLE"
+	xoxb = "xoxb" + "-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx"
+	npm  = "npm" + "_" + "aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789"
+	lab  = "glpat" + "-" + "aBcDeFgHiJkLmNoPqRsT"
+	goog = "AIza" + "SyA1bC2dE3fG4hI5jK6lM7nO8pQ9rS0tU1v"
+	web  = "eyJ" + "hbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
+	pem  = "-----BEGIN OPENSSH " + "PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW\nQyNTUxOQAAACDm0Q==\n-----END OPENSSH " + "PRIVATE KEY-----"
+)
+
+// Case F62.
+func TestRedact(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ in, want string }{
+		"github token":             {"use " + ghp + " here", "use [redacted: github token] here"},
+		"other github tokens":      {"gho" + ghp[3:] + "," + pat + ".", "[redacted: github token],[redacted: github token]."},
+		"anthropic key":            {"ANTHROPIC_API_KEY=" + ant, "ANTHROPIC_API_KEY=[redacted: api key]"},
+		"anthropic key, bare":      {`key "` + ant + `"`, `key "[redacted: anthropic key]"`},
+		"api key":                  {"(" + oai + ")", "([redacted: api key])"},
+		"aws key":                  {"id " + aws + "\n", "id [redacted: aws key]\n"},
+		"aws secret":               {"AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n", "AWS_SECRET_ACCESS_KEY=[redacted: access key]\n"},
+		"slack token":              {xoxb, "[redacted: slack token]"},
+		"npm token":                {"//registry.npmjs.org/:_authToken=" + npm, "//registry.npmjs.org/:_authToken=[redacted: token]"},
+		"npm token, bare":          {"npm " + npm, "npm [redacted: npm token]"},
+		"gitlab token":             {lab, "[redacted: gitlab token]"},
+		"google key":               {"key=" + goog, "key=[redacted: google key]"},
+		"JWT":                      {"got " + web + " back", "got [redacted: JWT] back"},
+		"bearer token":             {`-H "Authorization: Bearer aB3dE6gH9jK2mN5pQ8.sT1"`, `-H "Authorization: Bearer [redacted: bearer token]"`},
+		"bearer JWT":               {"authorization: bearer " + web, "authorization: bearer [redacted: bearer token]"},
+		"private key":              {"cat id\n" + pem + "\nnext", "cat id\n[redacted: private key]\nnext"},
+		"private key in JSON":      {`{"key":"` + strings.ReplaceAll(pem, "\n", `\n`) + `\n","a":1}`, `{"key":"[redacted: private key]\n","a":1}`},
+		"private key, cut off":     {"see " + pem[:90] + " and more", "see [redacted: private key] and more"},
+		"two private keys":         {pem + "\n" + pem, "[redacted: private key]\n[redacted: private key]"},
+		"connection string":        {"postgres://app:s3cr3t@db.local:5432/app?x=1", "postgres://app:[redacted: password]@db.local:5432/app?x=1"},
+		"password with an @":       {"amqp://u:p@ss@host/", "amqp://u:[redacted: password]@host/"},
+		"password without user":    {"redis://:hunter2@localhost:6379", "redis://:[redacted: password]@localhost:6379"},
+		"environment":              {"export DB_PASSWORD=hunter22 API_TOKEN='abc def' X_SECRET=\"s3cr3ts\"", "export DB_PASSWORD=[redacted: password] API_TOKEN='abc def' X_SECRET=\"[redacted: secret]\""},
+		"flag":                     {"login --token=abc123def", "login --token=[redacted: token]"},
+		"JSON":                     {`{"password": "hunter22", "apiKey":"abcdef123456"}`, `{"password": "[redacted: password]", "apiKey":"[redacted: api key]"}`},
+		"JSON inside a string":     {`"{\"password\":\"hunter22\"}"`, `"{\"password\":\"[redacted: password]\"}"`},
+		"YAML":                     {"client_secret: 8f14e45fceea167a", "client_secret: [redacted: secret]"},
+		"source code":              {`token = "a1b2c3d4e5"`, `token = "[redacted: token]"`},
+		"Go source":                {`password := "a1b2c3d4e5"`, `password := "[redacted: password]"`},
+		"a very long token":        {"ghp" + "_" + strings.Repeat("a1", 5000) + " x", "[redacted: github token] x"},
+		"a very long secret":       {"secret=" + strings.Repeat("a1", 5000) + " x", "secret=[redacted: secret] x"},
+		"letters that are no word": {"x" + strings.ToUpper(aws), "x" + aws},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, n := Redact(tt.in)
+			if got != tt.want {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+			if count := strings.Count(tt.want, "[redacted: "); n != count {
+				t.Errorf("counted %d, want %d", n, count)
+			}
+			if again, n := Redact(got); again != got || n != 0 {
+				t.Errorf("a second time: %d, %q", n, again)
+			}
+		})
+	}
+}
+
+func TestRedactLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{
+		"",
+		"commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+		"session 735348af-a493-4e46-8222-76efee646088",
+		"The token is read from the password store; a secret: never print it.",
+		"Bearer tokens are described below, basic authentication is not.",
+		"the bearer authentication-middleware-package",
+		"a risk-based task-list and sk-learn-style-estimators-everywhere",
+		"max_tokens=4096 input_tokens: 26100 token=nil",
+		"password=$DB_PASSWORD token=${TOKEN} secret=$(pass show x) key=%KEY% password=<yours> password=***",
+		`if token == "" { token := newToken(ctx) }`,
+		"token=getToken(ctx) secret=config[name]",
+		"password: required, at least 12 characters",
+		`"password": "choose a good one"`,
+		"https://example.com/a:b@c?token=x and git@github.com:o/r.git",
+		"http://localhost:8080/users/me@example.com",
+		"a key starts with -----BEGIN RSA " + "PRIVATE KEY----- on a line of its own",
+		"-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIUQ\n-----END CERTIFICATE-----",
+		"eyJ is how base64 of a JSON object begins; eyJhbGciOiJ.x is cut",
+		"npm_config_registry=https://registry.npmjs.org AKIA ghp_ xoxb- glpat-",
+		"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+		"日本語のトークン: 何もない",
+		"invalid \xff\xfe bytes",
+	} {
+		if got, n := Redact(s); got != s || n != 0 {
+			t.Errorf("%q became %q (%d)", s, got, n)
+		}
+	}
+}
+
+// Inputs made to be looked at again and again take no longer than others.
+func TestRedactIsLinear(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"sk-", "eyJ-", "eyJaaaaaaaaa.", "token=", "token=(", "password:x", "://a:", "bearer ", "-----BEGIN " + "PRIVATE KEY-----\n", `secret="`, "-", "=", "e", "a"} {
+		in := strings.Repeat(s, (1<<20)/len(s))
+		start := time.Now()
+		Redact(in)
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("1 MB of %q took %v", s, d)
+		}
+	}
+}
+
+func TestHomePaths(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ in, home, want string }{
+		{"/home/ann/proj and /home/ann", "/home/ann", "~/proj and ~"},
+		{"cd /home/ann.", "/home/ann/", "cd ~."},
+		{"file:///home/ann/x --dir=/home/ann/y \"/home/ann\"", "/home/ann", "file://~/x --dir=~/y \"~\""},
+		{"/home/anna /home/ann-b /home/ann.old /backup/home/ann", "/home/ann", "/home/anna /home/ann-b /home/ann.old /backup/home/ann"},
+		{`C:\Users\ann\x {"p":"C:\\Users\\ann\\y"}`, `C:\Users\ann`, `~\x {"p":"~\\y"}`},
+		{"/home/ann/home/ann", "/home/ann", "~/home/ann"},
+		{"/a/b", "/", "/a/b"},
+		{"/a/b", "", "/a/b"},
+	} {
+		if got := HomePaths(tt.in, tt.home); got != tt.want {
+			t.Errorf("HomePaths(%q, %q) = %q, want %q", tt.in, tt.home, got, tt.want)
+		}
+	}
+}
