@@ -56,6 +56,10 @@ type Run struct {
 	Handlers map[Key]host.Handler
 	// Defaults returns the profile compiled in for a plugin.
 	Defaults func(plugin string) (host.Profile, bool)
+	// Tap, if any, is shown every call that reaches a handler, and the payload
+	// as it came, just before the handler runs. What goes wrong in it is
+	// logged and costs the call nothing.
+	Tap func(call *host.Call, stdin []byte) error
 }
 
 // Do runs the hook. It always returns; the process should then exit with 0.
@@ -170,12 +174,27 @@ func (r Run) answer(log *log) (answer, error) {
 		Data:    r.Env.Getenv("CLAUDE_PLUGIN_DATA"),
 		Profile: profile,
 	}
+	r.tap(call, stdin, log)
 	out, err := handle(call)
 	if err != nil {
 		return answer{}, err
 	}
 	encoded, err := dialect.Encode(p.Event, out)
 	return answer{encoded, call}, err
+}
+
+func (r Run) tap(call *host.Call, stdin []byte, log *log) {
+	if r.Tap == nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			log.fault(fmt.Errorf("panic in tap: %v", p), "stack", string(debug.Stack()))
+		}
+	}()
+	if err := r.Tap(call, stdin); err != nil {
+		log.fault(fmt.Errorf("tap: %w", err))
+	}
 }
 
 // profile returns what the manifest says of the plugin that was called: the

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ type world struct {
 	stdout bytes.Buffer
 	calls  []host.Call
 	answer func(*host.Call) (host.Output, error)
+	tap    func(*host.Call, []byte) error
 }
 
 func newWorld(t *testing.T) *world {
@@ -53,6 +55,7 @@ func (w *world) run(stdin io.Reader, args ...string) {
 			{"demo", host.SessionEnd}: handler,
 		},
 		Defaults: func(p string) (host.Profile, bool) { return host.Profile{Plugin: p}, p == "demo" },
+		Tap:      w.tap,
 	}.Do()
 }
 
@@ -159,8 +162,9 @@ func TestRunWithoutArguments(t *testing.T) {
 func TestRunGivesUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	r, closer := io.Pipe()
-	defer closer.Close()
+	// The other end stays open: a late reader would log into a directory that
+	// is being removed.
+	r, _ := io.Pipe()
 	w.run(r, "demo", "SessionEnd")
 	if w.stdout.Len() != 0 || !strings.Contains(w.log(t), "no answer within 1s") {
 		t.Errorf("stdout %q, log %q", &w.stdout, w.log(t))
@@ -192,6 +196,42 @@ func TestRunReportsTheAnswerAsWritten(t *testing.T) {
 			w.run(strings.NewReader(stop), "demo", "Stop")
 			if told != tt.want {
 				t.Errorf("got %q, want %q", told, tt.want)
+			}
+		})
+	}
+}
+
+// A tap sees the payload as it came, before the handler changes anything, and
+// cannot keep the handler from answering.
+func TestRunIsTapped(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fate func() error
+		log  string
+	}{
+		"well":   {fate: func() error { return nil }},
+		"fails":  {fate: func() error { return errors.New("disk full") }, log: "tap: disk full"},
+		"panics": {fate: func() error { panic("oops") }, log: "panic in tap: oops"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			var seen []string
+			w.tap = func(c *host.Call, stdin []byte) error {
+				seen = append(seen, "tap "+c.Payload.SessionID+" "+string(stdin))
+				return tt.fate()
+			}
+			w.answer = func(*host.Call) (host.Output, error) {
+				seen = append(seen, "handler")
+				return host.Output{Message: "hello"}, nil
+			}
+			w.run(strings.NewReader(stop), "demo", "Stop")
+			if want := []string{"tap s " + stop, "handler"}; !slices.Equal(seen, want) {
+				t.Errorf("seen %q, want %q", seen, want)
+			}
+			if got := w.stdout.String(); got != `{"systemMessage":"hello"}`+"\n" {
+				t.Errorf("stdout %q", got)
+			}
+			if log := w.log(t); tt.log == "" && log != "" || !strings.Contains(log, tt.log) {
+				t.Errorf("log %q, want %q", log, tt.log)
 			}
 		})
 	}

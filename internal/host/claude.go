@@ -186,35 +186,35 @@ func Cut(s string, n int) string {
 	return s
 }
 
-// Valid reports whether stdout is something Claude Code accepts for e:
-// nothing at all, or one JSON object with only the fields e allows, within
-// the cap. Tests hold every answer of ours against it.
-func (Claude) Valid(e Event, stdout []byte) error {
+// Parse returns what stdout says to Claude Code at e. An error means that the
+// client would not accept it: it is no single JSON object, has a field that e
+// does not allow, says nothing (silence is zero bytes) or exceeds the cap.
+func (Claude) Parse(e Event, stdout []byte) (Output, error) {
 	if len(stdout) == 0 {
-		return nil
+		return Output{}, nil
 	}
 	if !utf8.Valid(stdout) {
-		return errors.New("output is not UTF-8")
+		return Output{}, errors.New("output is not UTF-8")
 	}
 	var c claudeOutput
 	dec := json.NewDecoder(bytes.NewReader(stdout))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil {
-		return fmt.Errorf("output is not what the host reads: %w", err)
+		return Output{}, fmt.Errorf("output is not what the host reads: %w", err)
 	}
 	if dec.More() {
-		return errors.New("output is more than one object")
+		return Output{}, errors.New("output is more than one object")
 	}
 	out := Output{Message: c.Message, Client: continueSince}
 	if c.Decision != "" {
 		if c.Decision != "block" || c.Reason == "" {
-			return fmt.Errorf("decision %q needs the value block and a reason", c.Decision)
+			return Output{}, fmt.Errorf("decision %q needs the value block and a reason", c.Decision)
 		}
 		out.Continue = c.Reason
 	}
 	if s := c.Specific; s != nil {
 		if s.Event != e {
-			return fmt.Errorf("output is for %q, the event is %s", s.Event, e)
+			return Output{}, fmt.Errorf("output is for %q, the event is %s", s.Event, e)
 		}
 		if e == Stop {
 			out.Continue = s.Context
@@ -223,13 +223,24 @@ func (Claude) Valid(e Event, stdout []byte) error {
 		}
 	}
 	if out.Silent() {
-		return errors.New("output says nothing: silence is zero bytes")
+		return Output{}, errors.New("output says nothing: silence is zero bytes")
 	}
 	for _, s := range []string{out.Context, out.Message, out.Continue} {
 		if Len(s) > MaxText {
-			return fmt.Errorf("text has %d characters, the host takes %d", Len(s), MaxText)
+			return Output{}, fmt.Errorf("text has %d characters, the host takes %d", Len(s), MaxText)
 		}
 	}
-	_, err := Claude{}.Encode(e, out)
+	if _, err := (Claude{}).Encode(e, out); err != nil {
+		return Output{}, err
+	}
+	out.Client = ""
+	return out, nil
+}
+
+// Valid reports whether stdout is something Claude Code accepts for e:
+// nothing at all, or what Parse can read. Tests hold every answer of ours
+// against it.
+func (Claude) Valid(e Event, stdout []byte) error {
+	_, err := Claude{}.Parse(e, stdout)
 	return err
 }
