@@ -30,6 +30,14 @@ const (
 	sideFileFmt = "session.%s.md" // a foreign session's digest, set aside
 )
 
+// Records of our own: what the formats above have no place for.
+const (
+	crossingFile  = ".crossings" // sessions that have had their snapshot turn
+	effectiveFile = ".effective" // options and defaults of the newest session
+	hostFile      = ".host"      // the host's own figure, from the status line
+	clientFile    = ".client"    // version: of the host
+)
+
 // lockWait is how long a hook waits for the state directory.
 const lockWait = 2 * time.Second
 
@@ -42,5 +50,7 @@ func dirOf(project string) state.Dir { return state.At(filepath.Join(project, ".
 
 // Handlers returns the plugin's handlers by event.
 func Handlers() map[host.Event]host.Handler {
-	return map[host.Event]host.Handler{}
+	return map[host.Event]host.Handler{
+		host.Stop: stop,
+	}
 }

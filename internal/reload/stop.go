@@ -1,0 +1,299 @@
+package reload
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// action is what a Stop does.
+type action int
+
+const (
+	silence  action = iota // nothing
+	finish                 // the snapshot turn is over: arm what it wrote
+	forget                 // back under the budget: a next crossing starts anew
+	snapshot               // have the model write a digest in one more turn
+	notify                 // tell the user where the budget stands
+)
+
+// stopFacts is all that decideStop knows.
+type stopFacts struct {
+	Loop       bool // another plugin continues the turns of this project
+	Marker     bool // a snapshot turn is running
+	Foreign    bool // Marker, but it is that of another live session
+	Repeat     bool // this very Stop was answered a moment ago
+	Active     bool // a hook has continued this turn already
+	Headless   bool // nobody is watching, and the user has not said that it counts
+	Failed     bool // the turn ended in an error of the API
+	Background bool // tasks are still running
+	Known      bool // the occupancy is
+	Over       bool // at or above the budget
+	Crossed    bool // there are notes of a crossing to forget
+	Snapshot   bool // mode snapshot
+	Pending    bool // something stands at the arm, whatever it is
+	Forced     bool // this session has had its snapshot turn for this crossing
+	Percent    int  // occupancy
+	Next       int  // the occupancy from which a notice is due
+}
+
+// decideStop goes down the list once; the first line that holds decides.
+func decideStop(f stopFacts) action {
+	switch {
+	case f.Loop, f.Repeat:
+		return silence
+	case f.Marker && !f.Foreign:
+		return finish // before every other gate, so that it always completes
+	case f.Active, f.Headless:
+		return silence
+	case f.Failed, f.Background:
+		return silence // nothing is noted, so the crossing is met again later
+	case !f.Known:
+		return silence
+	case !f.Over && f.Crossed:
+		return forget
+	case !f.Over:
+		return silence
+	case f.Snapshot && !f.Marker && !f.Pending && !f.Forced:
+		return snapshot
+	case f.Percent >= f.Next:
+		return notify
+	}
+	return silence
+}
+
+// stopRun is one Stop.
+type stopRun struct {
+	call     *host.Call
+	settings Settings
+	full     occupancy
+	facts    stopFacts
+}
+
+// stop answers the end of a turn. In an ordinary turn, under the budget, it
+// reads a handful of small files and the end of the transcript and writes
+// nothing at all.
+func stop(call *host.Call) (host.Output, error) {
+	dir := dirOf(call.Project)
+	s := stopRun{call: call}
+	s.gather(dir)
+	session := continuity.SessionID(call.Payload)
+	claimed := continuity.HasClaim(dir, session)
+	if decideStop(s.facts) == silence && !claimed && !s.stampsDue(dir) {
+		return host.Output{}, nil
+	}
+	var out host.Output
+	err := dir.Do(lockWait, func(tx *state.Tx) error {
+		// Another hook may have acted on the same event in the meantime.
+		s.look(tx)
+		var err error
+		if out, err = s.act(tx); err != nil {
+			return err
+		}
+		// What follows is for later: it must not cost the answer.
+		if err := s.stamp(tx); err != nil {
+			call.Env.Log("not stamped", "error", err.Error())
+		}
+		if claimed {
+			// A turn has ended, so somebody was there.
+			if _, _, err := continuity.Confirm(tx, session, call.Env.Now()); err != nil {
+				call.Env.Log("claim not confirmed", "error", err.Error())
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// gather collects the facts. The transcript is left alone at the end of a
+// snapshot turn, which completes whatever stands there.
+func (s *stopRun) gather(dir state.Dir) {
+	p := s.call.Payload
+	s.settings = settingsFor(s.call, dir)
+	for _, why := range s.settings.Ignored {
+		s.call.Env.Log("setting ignored", "why", why)
+	}
+	s.facts = stopFacts{
+		Loop:       loopActive(s.call.Project),
+		Active:     p.StopHookActive,
+		Headless:   continuity.Headless(s.call.Env.Getenv) && !s.settings.Headless,
+		Background: p.BackgroundTasks > 0,
+		Snapshot:   s.settings.Snapshot,
+	}
+	s.look(dir)
+	if s.facts.Loop || s.facts.Marker && !s.facts.Foreign {
+		return
+	}
+	s.full = measure(s.call, dir, s.settings, time.Sleep)
+	s.facts.Failed = s.full.Tail.APIError || isAPIError(p.LastMessage)
+	s.facts.Known = s.full.Known
+	s.facts.Percent = s.full.Percent
+	s.facts.Over = s.full.Known && s.settings.over(s.full)
+}
+
+// look reads the facts that another process may change.
+func (s *stopRun) look(from reader) {
+	f := &s.facts
+	kind, marked := from.Stat(markerFile)
+	f.Marker = kind == state.File
+	f.Pending = from.Kind(armFile) != state.Absent
+	f.Next = nextNotice(from)
+
+	done := readCrossings(from)
+	own, forced := done.of(sessionKey(s.call.Payload))
+	f.Forced = forced
+	f.Crossed = f.Next > 0 || forced
+	f.Repeat = forced && own.stop == fingerprint(s.call.Payload) && s.call.Env.Now().Sub(own.at).Abs() < sameStop
+	f.Foreign = false
+	if f.Marker {
+		if _, wrote := from.Stat(digestFile); wrote.After(marked) {
+			f.Repeat = false // the model has been at work in between
+		}
+		last, ok := done.newest()
+		f.Foreign = ok && last.session != sessionKey(s.call.Payload) &&
+			last.pid != 0 && last.pid != continuity.Here(s.call.Env).PID && s.call.Env.Alive(last.pid)
+	}
+}
+
+// act does what the facts ask for, under the lock.
+func (s *stopRun) act(tx *state.Tx) (host.Output, error) {
+	switch decideStop(s.facts) {
+	case finish:
+		return s.finish(tx)
+	case forget:
+		return host.Output{}, errors.Join(
+			tx.Remove(ladderFile),
+			readCrossings(tx).without(sessionKey(s.call.Payload)).write(tx),
+		)
+	case snapshot:
+		return s.snapshot(tx)
+	case notify:
+		return s.notify(tx)
+	}
+	return host.Output{}, nil
+}
+
+// snapshot is pass 1. What it notes is noted before the turn is continued: a
+// handshake that nobody remembers would go on for ever.
+func (s *stopRun) snapshot(tx *state.Tx) (host.Output, error) {
+	if err := readCrossings(tx).note(tx, s.call); err != nil {
+		return host.Output{}, fmt.Errorf("no snapshot: %w", err)
+	}
+	err := tx.Write(markerFile, []byte(continuity.SessionID(s.call.Payload)+"\n"))
+	if err != nil || tx.Kind(markerFile) != state.File {
+		s.call.Env.Log("no snapshot: the marker was not written", "error", fmt.Sprint(err))
+		if s.facts.Percent < s.facts.Next {
+			return host.Output{}, nil
+		}
+		return s.notify(tx)
+	}
+	client := s.full.Tail.Version
+	if client == "" {
+		client = clientVersion(tx)
+	}
+	return host.Output{
+		Continue: textBrief(s.full, s.settings, dirOf(s.call.Project).Path(digestFile), tx.Kind(digestFile) == state.File, s.call.Payload.SessionID, s.call.Env.Now()),
+		Client:   client,
+	}, nil
+}
+
+// finish is pass 2.
+func (s *stopRun) finish(tx *state.Tx) (host.Output, error) {
+	_, marked := tx.Stat(markerFile)
+	_, wrote := tx.Stat(digestFile)
+	digest, err := tx.Read(digestFile, maxFile)
+	present := tx.Kind(digestFile) == state.File && (err != nil || len(bytes.TrimSpace(digest)) > 0)
+	if err := tx.Remove(markerFile); err != nil {
+		return host.Output{}, err
+	}
+	if err := readCrossings(tx).note(tx, s.call); err != nil {
+		s.call.Env.Log("the snapshot was not noted", "error", err.Error())
+	}
+	if !present {
+		return host.Output{Message: textNoDigest()}, nil
+	}
+	armed := continuity.Arm{Owner: continuity.SessionID(s.call.Payload), Client: continuity.Here(s.call.Env)}
+	if err := armed.Put(tx); err != nil {
+		s.call.Env.Log("not armed", "error", err.Error())
+		return host.Output{Message: textNotArmed(wrote.After(marked))}, nil
+	}
+	return host.Output{Message: textArmed(wrote.After(marked))}, nil
+}
+
+// notify is one step of the ladder.
+func (s *stopRun) notify(tx *state.Tx) (host.Output, error) {
+	if err := climb(tx, s.full.Percent); err != nil {
+		return host.Output{}, fmt.Errorf("no notice: %w", err)
+	}
+	armed := tx.Kind(armFile) == state.File && tx.Kind(digestFile) == state.File
+	return host.Output{Message: textNotice(s.full, s.settings, armed)}, nil
+}
+
+// stampsDue reports whether there is something to remember even though there
+// is nothing to say.
+func (s *stopRun) stampsDue(from reader) bool {
+	return s.full.Window.Restamp || s.facts.Pending && s.newClient(from)
+}
+
+// newClient reports whether this turn has seen a version of the host that is
+// not remembered yet. It only matters while something is armed: the version
+// decides who shows the banner after /clear.
+func (s *stopRun) newClient(from reader) bool {
+	v := s.full.Tail.Version
+	return v != "" && v != clientVersion(from)
+}
+
+// stamp remembers what this turn has shown about model and host.
+func (s *stopRun) stamp(tx *state.Tx) error {
+	var errs []error
+	if w := s.full.Window; w.Restamp {
+		errs = append(errs, modelStamp{w.Model, w.Stamp}.write(tx))
+	}
+	if s.newClient(tx) {
+		errs = append(errs, stampClient(tx, s.full.Tail.Version))
+	}
+	return errors.Join(errs...)
+}
+
+// loopActive reports whether the plugin cc-repete is continuing the turns of
+// this project: two plugins that both do so would never let it end.
+func loopActive(project string) bool {
+	data, err := state.At(filepath.Join(project, ".repete")).Read("loop.local.md", maxFile)
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(data)) {
+		key, value, ok := strings.Cut(line, ":")
+		if ok && strings.TrimSpace(key) == "active" {
+			return strings.Trim(strings.TrimSpace(value), `"'`) == "true"
+		}
+	}
+	return false
+}
+
+// isAPIError reports whether the last message of a turn is not the model's
+// but the host's line about an error or a limit of the API (case F36). An
+// answer that merely mentions one has more lines, or says so in a sentence.
+func isAPIError(message string) bool {
+	m := strings.TrimSpace(message)
+	if m == "" || strings.ContainsAny(m, "\n\r") || len(m) > maxErrorLine {
+		return false
+	}
+	for _, start := range []string{"API Error", "Claude AI usage limit reached", "You've hit your ", "You’ve hit your "} {
+		if strings.HasPrefix(m, start) {
+			return true
+		}
+	}
+	what, _, reset := strings.Cut(m, " limit reached")
+	return reset && !strings.Contains(what, ". ") && strings.Contains(m, "resets ") && len(strings.Fields(what)) <= 3
+}
+
+// maxErrorLine is more than any such line of the host has, in bytes.
+const maxErrorLine = 300
