@@ -3,28 +3,128 @@
 package gencli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ccreload/ccreload"
+	"github.com/ccreload/ccreload/gen"
+)
+
+// Exit codes.
+const (
+	exitOK    = 0
+	exitFault = 1 // an internal fault, or a check that found something
+	exitUsage = 2 // a command line or an input that needs correcting
 )
 
 // Main runs ccreload-gen with args (without the program's name) and returns
-// its exit code: 0 done, 1 a check found something, 2 bad input.
+// the exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := &cobra.Command{
-		Use:           "ccreload-gen",
-		Short:         "Writes every file of the ccreload plugins from one manifest",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
+	root := rootCommand()
+	started := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	if err := root.Execute(); err != nil {
-		fmt.Fprintf(stderr, "ccreload-gen: %v\n", err)
-		return 2
+	err := root.Execute()
+	var problems gen.Problems
+	var bad inputError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errFailed):
+		return exitFault
+	case errors.As(err, &problems):
+		fmt.Fprintln(stderr, problems) // each begins with its place, for editors
+		return exitUsage
 	}
-	return 0
+	fmt.Fprintf(stderr, "ccreload-gen: %v\n", err)
+	// Before a command starts, only its command line can be wrong.
+	if !started || errors.As(err, &bad) {
+		return exitUsage
+	}
+	return exitFault
+}
+
+// inputError is the user's to correct.
+type inputError struct{ error }
+
+func (e inputError) Unwrap() error { return e.error }
+
+// errFailed ends a command with exitFault when it has said already what it
+// found.
+var errFailed = errors.New("failed")
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ccreload-gen",
+		Short: "Write every file of the ccreload plugins from one manifest",
+		Long: `ccreload-gen writes plugins for Claude Code from gen/manifest.yaml, the prose
+in gen/content/ and the template plugin.tmpl. Commands work on the project of
+the current directory: the nearest one, here or above, with gen/manifest.yaml.
+Another one is named with -C DIR or as the argument.`,
+		Example: `  ccreload-gen init my-plugins      begin a fork: manifest, template, prose
+  ccreload-gen generate             write marketplace/, .claude-plugin/, docs/options.md
+  ccreload-gen check                exit 1 when a generated file is not what it should be
+  ccreload-gen validate plugin-dir  hold any plugin or marketplace against the schemas`,
+		Version:           ccreload.Version(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:              cobra.NoArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.PersistentFlags().StringP("dir", "C", ".", "work on the project of this directory")
+	root.AddCommand(
+		initCommand(),
+		generateCommand(),
+		checkCommand(),
+		docsCommand(),
+		validateCommand(),
+		schemaCommand(),
+		versionCommand(),
+	)
+	return root
+}
+
+// open opens the project a command is for: that of its argument, else of -C.
+func open(cmd *cobra.Command, args []string) (*gen.Project, error) {
+	dir, err := directory(cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	p, err := gen.Open(dir)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	return p, nil
+}
+
+// directory returns the argument, seen from -C, else -C.
+func directory(cmd *cobra.Command, args []string) (string, error) {
+	dir, err := cmd.Flags().GetString("dir")
+	if err != nil || len(args) == 0 {
+		return dir, err
+	}
+	if filepath.IsAbs(args[0]) {
+		return args[0], nil
+	}
+	return filepath.Join(dir, args[0]), nil
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), ccreload.Version())
+			return err
+		},
+	}
 }

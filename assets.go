@@ -1,0 +1,52 @@
+// Package ccreload holds what is compiled into the programs from the top of
+// the repository, where go:embed of an inner package cannot reach.
+package ccreload
+
+import (
+	"embed"
+
+	"github.com/ccreload/ccreload/internal/host"
+)
+
+// PluginTemplate is plugin.tmpl, the shape of a plugin tree. Only the
+// generator refers to it, so that it is not linked into the runtime.
+//
+//go:embed plugin.tmpl
+var PluginTemplate string
+
+//go:embed marketplace/plugins/*/ccreload.json
+var profiles embed.FS
+
+// Defaults returns the profile of a plugin as it was when the program was
+// built, for when the plugin's own ccreload.json cannot be read.
+func Defaults(plugin string) (host.Profile, bool) {
+	data, err := profiles.ReadFile("marketplace/plugins/" + plugin + "/ccreload.json")
+	if err != nil {
+		return host.Profile{}, false
+	}
+	p, err := host.DecodeProfile(data)
+	return p, err == nil
+}
+
+// Plugins returns the names of the plugins that were compiled in, sorted.
+func Plugins() []string {
+	entries, err := profiles.ReadDir("marketplace/plugins")
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names
+}
+
+// Version returns the version of the toolkit the program was built from.
+func Version() string {
+	for _, name := range Plugins() {
+		if p, ok := Defaults(name); ok {
+			return p.Version
+		}
+	}
+	return ""
+}

@@ -1,0 +1,43 @@
+// Package gen is the generator: it turns one typed manifest, the prose beside
+// it and a template into every file of every plugin and of the marketplace.
+//
+// Emit is pure: it maps a manifest to a Tree and touches nothing. Writing,
+// comparing and bundling only consume the tree. The package knows no plugin
+// by name; a plugin is data.
+package gen
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed manifest.yaml content schema
+var source embed.FS
+
+// Source returns the stock manifest (manifest.yaml), prose (content/) and
+// schemas (schema/) as they were when the program was built: what a fork
+// starts from.
+func Source() fs.FS { return source }
+
+// Where things are, relative to the root of a project, with slashes.
+const (
+	ManifestPath  = "gen/manifest.yaml"
+	ReleasedPath  = "gen/released.json"
+	TemplatePath  = "plugin.tmpl"
+	InventoryPath = "marketplace/.generated.json"
+	OptionsPath   = "docs/options.md"
+	ReadmePath    = "README.md"
+
+	contentDir  = "content" // below gen/
+	pluginsDir  = "marketplace/plugins"
+	checksums   = "checksums.txt" // below gen/, written by a release
+	profileFile = "ccreload.json"
+	hooksFile   = "hooks/hooks.json"
+	pluginFile  = ".claude-plugin/plugin.json"
+	marketFile  = ".claude-plugin/marketplace.json"
+	iconFile    = ".claude-plugin/icon.png"
+	runtimeFile = "bin/ccreload"
+)
+
+// PluginDir returns where the tree of a plugin lies.
+func PluginDir(plugin string) string { return pluginsDir + "/" + plugin }

@@ -1,0 +1,171 @@
+package gen
+
+import (
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/host"
+)
+
+// Manifest is gen/manifest.yaml: everything the plugins of one marketplace are.
+type Manifest struct {
+	Name           string        `yaml:"name"`
+	Version        string        `yaml:"version"`
+	Description    string        `yaml:"description"`
+	Repository     string        `yaml:"repository"` // https://HOST/OWNER/REPO
+	License        string        `yaml:"license"`    // an SPDX id
+	Author         string        `yaml:"author"`
+	Marketplace    Marketplace   `yaml:"marketplace"`
+	MinHostVersion string        `yaml:"min-host-version"`
+	Platforms      []Platform    `yaml:"platforms"`
+	Windows        []host.Window `yaml:"windows"`
+	Prices         []Price       `yaml:"prices"`
+	Plugins        []Plugin      `yaml:"plugins"`
+
+	doc *document // where each value stands, for errors
+}
+
+// Marketplace is how users name the collection: /plugin install X@NAME.
+type Marketplace struct {
+	Name        string `yaml:"name"`
+	Description string `yaml:"description"`
+}
+
+// Platform is an operating system and a CPU, as GOOS/GOARCH.
+type Platform string
+
+// OS returns the operating system as Go names it.
+func (p Platform) OS() string { os, _, _ := strings.Cut(string(p), "/"); return os }
+
+// Arch returns the CPU as Go names it.
+func (p Platform) Arch() string { _, arch, _ := strings.Cut(string(p), "/"); return arch }
+
+// Binary returns the path, in a plugin, of the runtime bundled for p.
+func (p Platform) Binary() string {
+	name := runtimeFile + "-" + p.OS() + "-" + p.Arch()
+	if p.OS() == "windows" {
+		name += ".exe"
+	}
+	return name
+}
+
+// Rates are prices in US dollars per million tokens.
+type Rates struct {
+	Input        float64 `yaml:"input"`
+	Output       float64 `yaml:"output"`
+	CacheWrite5m float64 `yaml:"cache-write-5m"`
+	CacheWrite1h float64 `yaml:"cache-write-1h"`
+	CacheRead    float64 `yaml:"cache-read"`
+}
+
+// Price is what a model costs.
+type Price struct {
+	Model string `yaml:"model"`
+	Rates `yaml:",inline"`
+	// LongPrompt, when set, prices every token of a request whose prompt has
+	// more than Above tokens.
+	LongPrompt *LongPrompt `yaml:"long-prompt"`
+}
+
+// LongPrompt is the second tier of a price.
+type LongPrompt struct {
+	Above int `yaml:"above"`
+	Rates `yaml:",inline"`
+}
+
+// Plugin is one plugin of the marketplace.
+type Plugin struct {
+	Name        string        `yaml:"name"`
+	Title       string        `yaml:"title"`
+	Description string        `yaml:"description"`
+	Keywords    []string      `yaml:"keywords"`
+	Readme      string        `yaml:"readme"` // body of the README, below content/NAME
+	Icon        Icon          `yaml:"icon"`
+	Network     []Access      `yaml:"network"`
+	Options     []host.Option `yaml:"options"`
+	Hooks       []Hook        `yaml:"hooks"`
+	Commands    []Prose       `yaml:"commands"`
+	Skills      []Prose       `yaml:"skills"`
+}
+
+// Icon is what the generator draws for a plugin.
+type Icon struct {
+	Glyph string `yaml:"glyph"` // a name in glyphs
+	Color string `yaml:"color"` // #RRGGBB
+}
+
+// Access is a host the plugin may reach, with the reason.
+type Access struct {
+	Host string `yaml:"host"`
+	Why  string `yaml:"why"`
+}
+
+// Hook is one handler of one event.
+type Hook struct {
+	Event   host.Event `yaml:"event"`
+	Matcher string     `yaml:"matcher"`
+	If      string     `yaml:"if"`
+	Timeout int        `yaml:"timeout"` // seconds
+	Status  string     `yaml:"status"`  // what the host shows while it runs
+}
+
+// Prose is a command or a skill: Markdown that the host gives to the model.
+// The keys are those of the host's frontmatter.
+type Prose struct {
+	Name         string   `yaml:"name"`
+	Description  string   `yaml:"description"`
+	ArgumentHint string   `yaml:"argument-hint"`
+	AllowedTools []string `yaml:"allowed-tools"`
+	// PersonOnly keeps the model from invoking it; it then costs no tokens
+	// until a person types its name.
+	PersonOnly bool   `yaml:"disable-model-invocation"`
+	Model      string `yaml:"model"`
+	Body       string `yaml:"body"` // Markdown below content/PLUGIN
+}
+
+// Decode reads a manifest. file names it in errors. The error is Problems:
+// all that is wrong, each with its line, as far as one run can tell.
+func Decode(file string, data []byte) (*Manifest, error) {
+	doc, err := parse(file, data)
+	if err != nil {
+		return nil, err
+	}
+	if ps := doc.conform(SchemaManifest); len(ps) > 0 {
+		return nil, ps.err()
+	}
+	m := &Manifest{doc: doc}
+	if err := doc.decode(m); err != nil {
+		return nil, err
+	}
+	if err := m.check().err(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Plugin returns the plugin called name.
+func (m *Manifest) Plugin(name string) (*Plugin, bool) {
+	for i := range m.Plugins {
+		if m.Plugins[i].Name == name {
+			return &m.Plugins[i], true
+		}
+	}
+	return nil, false
+}
+
+// Slug returns OWNER/REPO of the repository.
+func (m *Manifest) Slug() string {
+	_, rest, _ := strings.Cut(m.Repository, "://")
+	_, slug, _ := strings.Cut(rest, "/")
+	return slug
+}
+
+// profile is what the runtime is told of p.
+func (m *Manifest) profile(p *Plugin) host.Profile {
+	return host.Profile{
+		Plugin:         p.Name,
+		Version:        m.Version,
+		MinHostVersion: m.MinHostVersion,
+		Options:        p.Options,
+		Windows:        m.Windows,
+	}
+}

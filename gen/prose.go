@@ -1,0 +1,163 @@
+package gen
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/ccreload/ccreload/internal/host"
+)
+
+// view is what plugin.tmpl sees.
+type view struct {
+	Toolkit   *Manifest
+	Plugin    *Plugin
+	Readme    string
+	Commands  []page
+	Skills    []page
+	Checksums []checksum
+}
+
+// page is a command or a skill, its body with the numbers filled in.
+type page struct {
+	Prose
+	Text string
+}
+
+// view returns the data of plugin.tmpl for plugin i, nil when a body is
+// missing or wrong, which is then among the problems.
+func (e *emitter) view(i int) *view {
+	p := &e.m.Plugins[i]
+	before := len(e.ps)
+	v := &view{Toolkit: e.m, Plugin: p, Checksums: e.sums}
+	v.Readme = e.body(p, p.Readme, []any{"plugins", i, "readme"})
+	for j, c := range p.Commands {
+		v.Commands = append(v.Commands, page{c, e.body(p, c.Body, []any{"plugins", i, "commands", j, "body"})})
+	}
+	for j, s := range p.Skills {
+		v.Skills = append(v.Skills, page{s, e.body(p, s.Body, []any{"plugins", i, "skills", j, "body"})})
+	}
+	if len(e.ps) > before {
+		return nil
+	}
+	return v
+}
+
+// body returns a prose file of p with its numbers filled in. at is where the
+// manifest names it.
+func (e *emitter) body(p *Plugin, name string, at []any) string {
+	path := contentDir + "/" + p.Name + "/" + name
+	file := "gen/" + path
+	data, err := fs.ReadFile(e.content, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.ps = append(e.ps, e.m.doc.problem(at, "there is no file %s", file))
+		return ""
+	case err != nil:
+		e.ps = append(e.ps, e.m.doc.problem(at, "%s is not readable: %v", file, err))
+		return ""
+	}
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		line = strings.TrimRight(line, "\n")
+		message := ""
+		switch {
+		case strings.HasSuffix(line, "\r"):
+			message = "the line ends in CR LF; generated files have LF only"
+		case strings.HasPrefix(line, "-- ") && strings.HasSuffix(line, " --"):
+			message = "a line like this begins a file in plugin.tmpl; write it another way"
+		}
+		if message != "" {
+			e.ps = append(e.ps, Problem{File: file, Line: n, Column: 1, Source: strings.TrimRight(line, "\r"), Message: message})
+			return ""
+		}
+	}
+	text, problem := execute(file, string(data), p, e.m.functions(p))
+	if problem != nil {
+		e.ps = append(e.ps, *problem)
+		return ""
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		e.ps = append(e.ps, e.m.doc.problem(at, "the file %s is empty", file))
+	}
+	return text
+}
+
+// functions are what prose and plugin.tmpl can call to take numbers and words
+// from the manifest.
+func (m *Manifest) functions(p *Plugin) template.FuncMap {
+	option := func(key string) (host.Option, error) {
+		for _, o := range p.Options {
+			if o.Key == key {
+				return o, nil
+			}
+		}
+		words := make([]string, len(p.Options))
+		for i, o := range p.Options {
+			words[i] = o.Key
+		}
+		if near := nearest(key, words); near != "" {
+			return host.Option{}, fmt.Errorf("the plugin %s has no option %q; did you mean %q?", p.Name, key, near)
+		}
+		return host.Option{}, fmt.Errorf("the plugin %s has no option %q", p.Name, key)
+	}
+	// show makes a function of an option's key.
+	show := func(f func(host.Option) string) func(string) (string, error) {
+		return func(key string) (string, error) {
+			o, err := option(key)
+			if err != nil {
+				return "", err
+			}
+			return f(o), nil
+		}
+	}
+	return template.FuncMap{
+		"opt":      show(defaultOf),
+		"range_of": show(takes),
+		"choices":  show(func(o host.Option) string { return either(ticked(o.Choices)) }),
+		"options":  func() string { return p.optionTable() },
+		"quote":    strconv.Quote, // YAML reads a string in double quotes as Go writes it
+		"join":     strings.Join,
+		"slug":     m.Slug,
+	}
+}
+
+// execute runs a text/template. A problem has the place in the template.
+func execute(file, text string, data any, funcs template.FuncMap) (string, *Problem) {
+	t, err := template.New(file).Option("missingkey=error").Funcs(funcs).Parse(text)
+	var out strings.Builder
+	if err == nil {
+		err = t.Execute(&out, data)
+	}
+	if err == nil {
+		return out.String(), nil
+	}
+	return "", templateProblem(file, text, err)
+}
+
+// templateProblem reads the place and the cause out of an error such as
+//
+//	template: FILE:3:9: executing "FILE" at <opt "x">: error calling opt: CAUSE
+func templateProblem(file, text string, err error) *Problem {
+	p := &Problem{File: file, Line: 1, Column: 1}
+	message := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), file+":")
+	if n, rest, ok := strings.Cut(message, ":"); ok {
+		if line, err := strconv.Atoi(n); err == nil {
+			p.Line, message = line, strings.TrimSpace(rest)
+		}
+	}
+	if n, rest, ok := strings.Cut(message, ":"); ok {
+		if column, err := strconv.Atoi(n); err == nil {
+			p.Column, message = column+1, strings.TrimSpace(rest) // text/template counts from 0
+		}
+	}
+	if _, cause, ok := strings.Cut(message, "error calling "); ok {
+		_, message, _ = strings.Cut(cause, ": ")
+	}
+	p.Message, p.Source = message, lineOf(text, p.Line)
+	return p
+}

@@ -1,0 +1,111 @@
+package gen
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// File is one generated file. Its mode is 0644, or 0755 for a program.
+type File struct {
+	Data []byte
+	Mode fs.FileMode
+}
+
+// Tree is a set of files by slash-separated path, relative to the root of a
+// project, of a marketplace or of a plugin.
+type Tree map[string]File
+
+// Paths returns the paths of the tree, sorted.
+func (t Tree) Paths() []string { return slices.Sorted(maps.Keys(t)) }
+
+// Sub returns the files below dir, with their paths relative to it.
+func (t Tree) Sub(dir string) Tree {
+	sub := Tree{}
+	for path, f := range t {
+		if rest, ok := strings.CutPrefix(path, dir+"/"); ok {
+			sub[rest] = f
+		}
+	}
+	return sub
+}
+
+// Digest returns a hash over every file of a plugin: path, mode and bytes.
+// Two trees with the same digest are the same plugin to everybody.
+func (t Tree) Digest(plugin string) string {
+	h := sha256.New()
+	sub := t.Sub(PluginDir(plugin))
+	for _, path := range sub.Paths() {
+		f := sub[path]
+		fmt.Fprintf(h, "%s\x00%04o\x00%d\x00", path, f.Mode.Perm(), len(f.Data))
+		h.Write(f.Data)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Inventory says which files a run of the generator wrote, so that a later
+// one can tell its own files from those of others.
+type Inventory struct {
+	Files map[string]string `json:"files"` // path → sha256 of the content
+}
+
+// inventory returns the inventory of t.
+func (t Tree) inventory() Inventory {
+	inv := Inventory{Files: map[string]string{}}
+	for path, f := range t {
+		inv.Files[path] = hash(f.Data)
+	}
+	return inv
+}
+
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// readInventory returns the inventory in fsys; without one, an empty one.
+func readInventory(fsys fs.FS) (Inventory, error) {
+	var inv Inventory
+	data, err := fs.ReadFile(fsys, InventoryPath)
+	if err != nil {
+		return inv, nil // never generated here: nothing is ours
+	}
+	if err := json.Unmarshal(data, &inv); err != nil {
+		return inv, fmt.Errorf("%s is not readable: remove it and generate again: %w", InventoryPath, err)
+	}
+	for path := range inv.Files {
+		if !fs.ValidPath(path) || path == "." {
+			return inv, fmt.Errorf("%s names %q, which is no path in this project: remove the file and generate again", InventoryPath, path)
+		}
+	}
+	return inv, nil
+}
+
+// encode returns v as JSON the way every generated file has it: keys sorted,
+// two spaces, characters as they are, one newline at the end.
+func encode(v any) []byte {
+	raw, err := json.Marshal(v)
+	if err == nil {
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		v = nil
+		err = dec.Decode(&v) // maps sort their keys, structs do not
+	}
+	var out bytes.Buffer
+	if err == nil {
+		enc := json.NewEncoder(&out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(v)
+	}
+	if err != nil {
+		panic(err) // only plain data of this package comes in
+	}
+	return out.Bytes()
+}

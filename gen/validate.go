@@ -1,0 +1,264 @@
+package gen
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/host"
+)
+
+// Validate reports everything about a tree that a host would refuse, warn
+// about or silently ignore. The tree may be a plugin, a marketplace or a
+// project that holds marketplaces.
+func (t Tree) Validate() Problems {
+	v := &validator{tree: t, commands: map[string]string{}}
+	for _, p := range t.Paths() {
+		switch {
+		case p == marketFile || strings.HasSuffix(p, "/"+marketFile):
+			v.market(p)
+		case p == pluginFile:
+			v.plugin("")
+		case strings.HasSuffix(p, "/"+pluginFile):
+			v.plugin(strings.TrimSuffix(p, pluginFile))
+		}
+	}
+	return v.ps
+}
+
+type validator struct {
+	tree     Tree
+	commands map[string]string // hook command line → the plugin directory that has it
+	ps       Problems
+}
+
+func (v *validator) report(file, format string, args ...any) {
+	v.ps = append(v.ps, Problem{File: file, Message: fmt.Sprintf(format, args...)})
+}
+
+// market checks a marketplace.json and that its sources lead to plugins.
+func (v *validator) market(file string) {
+	data := v.tree[file].Data
+	if ps := conformJSON(file, data, SchemaMarketplace); len(ps) > 0 {
+		v.ps = append(v.ps, ps...)
+		return
+	}
+	var market struct {
+		Plugins []struct {
+			Name   string          `json:"name"`
+			Source json.RawMessage `json:"source"`
+		} `json:"plugins"`
+	}
+	if err := json.Unmarshal(data, &market); err != nil {
+		v.report(file, "not readable: %v", err)
+		return
+	}
+	var names []string
+	for _, p := range market.Plugins {
+		if slices.Contains(names, p.Name) {
+			v.report(file, "the plugin %q stands here for the second time", p.Name)
+		}
+		names = append(names, p.Name)
+		var source string
+		if json.Unmarshal(p.Source, &source) != nil {
+			continue // an archive: elsewhere
+		}
+		dir := path.Join(strings.TrimSuffix(file, marketFile), source)
+		if _, ok := v.tree[dir+"/"+pluginFile]; !ok {
+			v.report(file, "the source %q of %s leads to no plugin", source, p.Name)
+		}
+	}
+}
+
+// plugin checks the plugin below dir, which is empty or ends in a slash.
+func (v *validator) plugin(dir string) {
+	v.ps = append(v.ps, conformJSON(dir+pluginFile, v.tree[dir+pluginFile].Data, SchemaPlugin)...)
+	var plugin struct {
+		Name string `json:"name"`
+	}
+	_ = json.Unmarshal(v.tree[dir+pluginFile].Data, &plugin) // the schema has spoken
+	v.hooks(dir)
+	v.profile(dir, plugin.Name)
+	v.files(dir, plugin.Name)
+}
+
+// hooks checks hooks/hooks.json, if there is one, and holds its command lines
+// against those of the plugins before it.
+func (v *validator) hooks(dir string) {
+	file := dir + hooksFile
+	f, ok := v.tree[file]
+	if !ok {
+		return
+	}
+	if ps := conformJSON(file, f.Data, SchemaHooks); len(ps) > 0 {
+		v.ps = append(v.ps, ps...)
+		return
+	}
+	var hooks hooksFileJSON
+	if err := json.Unmarshal(f.Data, &hooks); err != nil {
+		v.report(file, "not readable: %v", err)
+		return
+	}
+	for event, groups := range hooks.Hooks {
+		if !event.Known() {
+			v.report(file, "the host has no event %q", event)
+			continue
+		}
+		seen := map[string]bool{}
+		for _, g := range groups {
+			if g.Matcher != "" && !event.TakesMatcher() {
+				v.report(file, "the event %s takes no matcher", event)
+			}
+			for _, h := range g.Hooks {
+				if h.If != "" && !event.TakesIf() {
+					v.report(file, "the event %s takes no if rule", event)
+				}
+				if event == host.SessionEnd && h.Timeout > host.SessionEndTimeout {
+					v.report(file, "the timeout of %s is %d: at most %d second fits", event, h.Timeout, host.SessionEndTimeout)
+				}
+				line := strings.Join(append([]string{h.Command}, h.Args...), " ")
+				if owner, ok := v.commands[line]; ok && owner != dir {
+					v.report(file, "the command line %q is also a hook of %s: the host runs one of the two", line, strings.TrimSuffix(owner, "/"))
+				}
+				v.commands[line] = dir
+				id := g.Matcher + "\x00" + h.If + "\x00" + line
+				if seen[id] {
+					v.report(file, "the event %s has the command line %q twice", event, line)
+				}
+				seen[id] = true
+				program := dir + strings.TrimPrefix(h.Command, "${CLAUDE_PLUGIN_ROOT}/")
+				if p, ok := v.tree[program]; !ok {
+					v.report(file, "the program %q of %s is not in the plugin", h.Command, event)
+				} else if p.Mode&0o111 == 0 {
+					v.report(program, "a hook starts this file and it is not executable")
+				}
+			}
+		}
+	}
+}
+
+func (v *validator) profile(dir, plugin string) {
+	file := dir + profileFile
+	f, ok := v.tree[file]
+	if !ok {
+		return
+	}
+	switch profile, err := host.DecodeProfile(f.Data); {
+	case err != nil:
+		v.report(file, "%v", err)
+	case profile.Plugin != plugin:
+		v.report(file, "this is the profile of %q, and the plugin is called %q", profile.Plugin, plugin)
+	}
+}
+
+// files checks what the host expects to find in a plugin, and not to find.
+func (v *validator) files(dir, plugin string) {
+	for name, why := range map[string]string{
+		"plugin.json": "a plugin.json at the root of a plugin silences its hooks in other hosts",
+		"CLAUDE.md":   "a CLAUDE.md at the root of a plugin is not read; prose belongs into skills",
+	} {
+		if _, ok := v.tree[dir+name]; ok {
+			v.report(dir+name, "%s", why)
+		}
+	}
+	if _, ok := v.tree[dir+"LICENSE"]; !ok {
+		v.report(dir+"LICENSE", "the file is missing; the host's directory asks for a license")
+	}
+	v.readme(dir+"README.md", plugin)
+	if icon, ok := v.tree[dir+iconFile]; !ok {
+		v.report(dir+iconFile, "the file is missing")
+	} else if c, err := png.DecodeConfig(bytes.NewReader(icon.Data)); err != nil {
+		v.report(dir+iconFile, "not readable as PNG: %v", err)
+	} else if c.Width != c.Height || c.Width < 512 || c.Width > 2048 {
+		v.report(dir+iconFile, "the icon has %d by %d pixels: want a square of 512 to 2048", c.Width, c.Height)
+	}
+	for p, f := range v.tree {
+		if strings.HasPrefix(p, dir) && p != dir+iconFile && bytes.IndexByte(f.Data, '\r') >= 0 {
+			v.report(p, "the file has a carriage return; text in a plugin has LF only (case F73)")
+		}
+	}
+}
+
+// readmeWords is how many words the host's directory wants in a README.
+const readmeWords = 40
+
+func (v *validator) readme(file, plugin string) {
+	f, ok := v.tree[file]
+	if !ok {
+		v.report(file, "the file is missing")
+		return
+	}
+	if n := len(bytes.Fields(f.Data)); n < readmeWords {
+		v.report(file, "the README has %d words: want %d", n, readmeWords)
+	}
+	install := "/plugin install " + plugin + " --marketplace "
+	for line := range strings.Lines(string(f.Data)) {
+		slug, ok := strings.CutPrefix(strings.TrimSpace(line), install)
+		if ok && strings.Count(slug, "/") == 1 && !strings.ContainsAny(slug, " \t") {
+			return
+		}
+	}
+	v.report(file, "the line %q is missing", install+"OWNER/REPO")
+}
+
+// ReadTree reads the files below fsys into a tree. Programs that a build puts
+// into a plugin are left out: they are not generated.
+func ReadTree(fsys fs.FS) (Tree, error) {
+	t := Tree{}
+	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case !d.Type().IsRegular() || bundled(p):
+			return nil
+		}
+		data, err := fs.ReadFile(fsys, p)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		t[p] = File{Data: data, Mode: info.Mode().Perm()}
+		return nil
+	})
+	return t, err
+}
+
+// bundled reports whether p is a runtime that a build put into a plugin.
+func bundled(p string) bool {
+	dir, name := path.Split(p)
+	return path.Base(dir) == "bin" &&
+		(strings.HasPrefix(name, "ccreload-") || name == "ccreload.exe")
+}
+
+// ValidateRecording reports what is wrong with a recording, one JSON object a
+// line. file names it in the problems.
+func ValidateRecording(file string, data []byte) error {
+	var ps Problems
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		line = bytes.TrimRight(line, "\n")
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		for _, p := range conformJSON(file, line, SchemaRecording) {
+			// A line of a recording is long: its number is enough.
+			p.Line, p.Column, p.Source = n, max(p.Column, 1), ""
+			ps = append(ps, p)
+		}
+	}
+	if n == 0 {
+		ps = append(ps, Problem{File: file, Message: "the recording is empty"})
+	}
+	return ps.err()
+}

@@ -1,0 +1,39 @@
+package gencli
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ccreload/ccreload"
+	"github.com/ccreload/ccreload/gen"
+)
+
+func initCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init DIR",
+		Short: "Begin a fork: write manifest, template and prose into DIR",
+		Long: `init writes gen/manifest.yaml, gen/content/, plugin.tmpl and a FORK.md that says
+how to go on. It needs no Go, and it overwrites nothing.`,
+		Example: `  ccreload-gen init my-plugins
+  ccreload-gen generate my-plugins`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := directory(cmd, args)
+			if err != nil {
+				return err
+			}
+			files, err := gen.Init(dir, ccreload.PluginTemplate)
+			if err != nil {
+				return inputError{err}
+			}
+			for _, f := range files {
+				fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(args[0], filepath.FromSlash(f)))
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "edit %s, then run: ccreload-gen generate %s\n",
+				filepath.Join(args[0], filepath.FromSlash(gen.ManifestPath)), args[0])
+			return err
+		},
+	}
+}

@@ -1,0 +1,119 @@
+package gencli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ccreload/ccreload/gen"
+)
+
+func validateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "validate [PATH]",
+		Short: "Hold a plugin, a marketplace, a manifest or a recording against the rules",
+		Long: `validate checks what PATH is against the JSON schemas and against what the host
+would refuse or silently ignore. PATH is the directory of a plugin or of a
+marketplace, or a repository that is one; a manifest (*.yaml); or a recording
+(*.jsonl, - for standard input). Without PATH it is the directory named by -C.
+Exit code 1 means that it found something.`,
+		Example: `  ccreload-gen validate marketplace/plugins/cc-reload
+  ccreload-gen validate gen/manifest.yaml
+  ccreload record export | ccreload-gen validate -`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			what, err := validate(cmd, args)
+			var problems gen.Problems
+			if errors.As(err, &problems) {
+				fmt.Fprintln(cmd.ErrOrStderr(), problems)
+				return errFailed
+			} else if err != nil {
+				return inputError{err}
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid\n", what)
+			return err
+		},
+	}
+}
+
+// validate returns what it has looked at; the error is Problems when that is
+// not valid.
+func validate(cmd *cobra.Command, args []string) (what string, err error) {
+	if len(args) == 1 && args[0] == "-" {
+		data, err := io.ReadAll(cmd.InOrStdin())
+		if err != nil {
+			return "", err
+		}
+		return "recording", gen.ValidateRecording("standard input", data)
+	}
+	path, err := directory(cmd, args)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if info.IsDir() {
+		return validateDir(path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".jsonl":
+		return "recording", gen.ValidateRecording(path, data)
+	case ".yaml", ".yml":
+		_, err := gen.Decode(path, data)
+		return "manifest", err
+	}
+	return "", fmt.Errorf("%s is neither a directory nor a .yaml or .jsonl file", path)
+}
+
+func validateDir(dir string) (string, error) {
+	tree, err := gen.ReadTree(os.DirFS(dir))
+	if err != nil {
+		return "", err
+	}
+	for _, what := range []string{"plugin", "marketplace"} {
+		if _, ok := tree[".claude-plugin/"+what+".json"]; ok {
+			if problems := tree.Validate(); len(problems) > 0 {
+				return "", problems
+			}
+			return what, nil
+		}
+	}
+	return "", fmt.Errorf("%s is no plugin and no marketplace: it has neither .claude-plugin/plugin.json nor .claude-plugin/marketplace.json", dir)
+}
+
+func schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema [NAME]",
+		Short: "Print a JSON schema, that of the manifest without NAME",
+		Long: "schema prints a JSON schema for editors and other tools. There are " +
+			strings.Join(gen.Schemas(), ", ") + ".",
+		Example: `  ccreload-gen schema > manifest.schema.json
+  ccreload-gen schema recording`,
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: gen.Schemas(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := gen.SchemaManifest
+			if len(args) == 1 {
+				name = args[0]
+			}
+			data, err := gen.Schema(name)
+			if err != nil {
+				return inputError{err}
+			}
+			_, err = io.Copy(cmd.OutOrStdout(), bytes.NewReader(data))
+			return err
+		},
+	}
+}
