@@ -1,0 +1,217 @@
+// Package git asks the git command about the user's repository, and makes one
+// kind of commit in it.
+//
+// Every call has a deadline, a bounded answer, and an environment without the
+// variables by which a caller (a hook of git itself, an editor) would point
+// git at another repository or index. Calls that only read run nothing a
+// repository's configuration names: no file system monitor, hook, filter,
+// external diff, pager or signature check, and no transport. The package never
+// stages, stashes, checks out or removes anything of the user's.
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/proc"
+)
+
+// Errors that callers tell apart.
+var (
+	ErrNoGit       = errors.New("git is not installed")
+	ErrNoRepo      = errors.New("not in a git repository with a worktree")
+	ErrIndexLocked = errors.New("another git process holds index.lock")
+	ErrNothing     = errors.New("the files are committed as they are")
+)
+
+// Error is a git call that failed.
+type Error struct {
+	Command string        // the subcommand, e.g. "commit"
+	Code    int           // git's exit code; -1 when it was ended from outside
+	Stderr  string        // what it said, at most stderrLimit bytes of it
+	Timeout time.Duration // set when the deadline ended it
+}
+
+func (e *Error) Error() string {
+	if e.Timeout != 0 {
+		return fmt.Sprintf("git %s gave no answer within %v", e.Command, e.Timeout)
+	}
+	said := strings.TrimSpace(e.Stderr)
+	if said == "" {
+		said = fmt.Sprintf("exit status %d", e.Code)
+	}
+	return fmt.Sprintf("git %s: %s", e.Command, said)
+}
+
+const (
+	readTime    = 10 * time.Second // for a call that only reads
+	outputLimit = 4 << 20          // bytes of an answer that are kept
+	stderrLimit = 4 << 10
+	// tidyTime is how long a hook has after the interrupt to put back what it
+	// moved aside.
+	tidyTime = 3 * time.Second
+)
+
+// call is one run of git.
+type call struct {
+	dir    string
+	args   []string // subcommand first
+	config []string // key=value pairs beside the fixed ones
+	env    []string
+	stdin  string
+	magic  bool // --literal-pathspecs is left out
+	acts   bool // hooks of the repository may run, and are interrupted before they are killed
+	alone  bool // see Repo.Unattended
+	limit  time.Duration
+}
+
+// quiet is the configuration of every call.
+var quiet = []string{
+	"core.fsmonitor=false",
+	// Only a directory with .git in or above it is a repository: a bare one
+	// that was committed as plain files brings its own configuration along.
+	"safe.bareRepository=explicit",
+	"core.pager=cat",
+	"color.ui=false",
+	"gc.auto=0",
+	"maintenance.auto=false",
+	"submodule.recurse=false",
+}
+
+// readOnly is the configuration of calls that run none of the repository's
+// programs.
+var readOnly = []string{
+	"core.hooksPath=/dev/null",
+	"core.askPass=",
+	"log.showSignature=false",
+	"diff.external=",
+}
+
+// run returns what git wrote to stdout, the first outputLimit bytes of it.
+func (c call) run(ctx context.Context) ([]byte, error) {
+	path, err := exec.LookPath("git")
+	if err != nil {
+		return nil, ErrNoGit
+	}
+	limit := c.limit
+	if limit == 0 {
+		limit = readTime
+	}
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+
+	args := []string{"--no-pager"}
+	if !c.magic {
+		args = append(args, "--literal-pathspecs")
+	}
+	for _, kv := range append(append([]string{}, quiet...), c.config...) {
+		args = append(args, "-c", kv)
+	}
+	grace := tidyTime
+	if !c.acts {
+		grace = 0
+		for _, kv := range readOnly {
+			args = append(args, "-c", kv)
+		}
+	}
+	cmd := exec.Command(path, append(args, c.args...)...)
+	cmd.Dir = c.dir
+	cmd.Env = append(environ(os.Environ(), c.acts, c.alone), c.env...)
+	if c.stdin != "" {
+		cmd.Stdin = strings.NewReader(c.stdin)
+	}
+	stdout, stderr := head{limit: outputLimit}, head{limit: stderrLimit}
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = proc.Run(ctx, cmd, grace)
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
+		// A hook left something running that holds the pipe; git itself is done.
+		return stdout.Bytes(), nil
+	}
+	failed := &Error{Command: c.args[0], Code: -1, Stderr: stderr.String()}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		failed.Timeout = max(time.Since(start).Round(time.Second/10), 1)
+	case errors.As(err, &exit):
+		failed.Code = exit.ExitCode()
+	default:
+		return nil, fmt.Errorf("git %s: %w", c.args[0], err)
+	}
+	return stdout.Bytes(), failed
+}
+
+// code returns the exit code in err, 0 for nil, -1 when there is none.
+func code(err error) int {
+	var e *Error
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &e):
+		return e.Code
+	}
+	return -1
+}
+
+// head keeps the first limit bytes written to it and drops the rest, so that
+// the writer never blocks.
+type head struct {
+	bytes.Buffer
+	limit int
+	cut   bool
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	n := len(p)
+	if room := h.limit - h.Len(); room < n {
+		p, h.cut = p[:room], true
+	}
+	h.Buffer.Write(p)
+	return n, nil
+}
+
+// ReadFrom hides the one of bytes.Buffer, which knows no limit.
+func (h *head) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{h}, r)
+}
+
+// kept are the variables of git that stay: who commits, how remotes are
+// reached, and where the user's own configuration is. All others go, those
+// that name a repository, an index or extra configuration above all.
+var kept = []string{
+	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
+	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_SSL_CAINFO",
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH",
+}
+
+// environ returns the environment of a call, made from that of this process.
+func environ(parent []string, acts, alone bool) []string {
+	out := make([]string, 0, len(parent)+10)
+	for _, kv := range parent {
+		key, _, _ := strings.Cut(kv, "=")
+		switch key = strings.ToUpper(key); {
+		case strings.HasPrefix(key, "GIT_") && !slices.Contains(kept, key),
+			!acts && (strings.HasPrefix(key, "LC_") || key == "LANG" || key == "LANGUAGE"),
+			alone && (key == "GPG_TTY" || key == "DISPLAY" || key == "WAYLAND_DISPLAY"),
+			key == "SSH_ASKPASS":
+		default:
+			out = append(out, kv)
+		}
+	}
+	out = append(out, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GIT_EDITOR=:")
+	if !acts {
+		// No lock is taken to write a refreshed index, and nothing is fetched,
+		// not even an object a partial clone lacks.
+		// Its messages are compared, so they must be the untranslated ones.
+		out = append(out, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Repo is the worktree a directory belongs to.
+type Repo struct {
+	Dir       string // where calls run: the directory that was opened
+	Top       string // top of the worktree, as git names it (links resolved)
+	GitDir    string // of this worktree; holds its HEAD and index
+	CommonDir string // shared by all worktrees of the repository
+	Submodule bool   // the worktree is a submodule of one above it
+
+	// Unattended says that nobody is there to type a passphrase: signing gets
+	// no terminal and no screen to ask on.
+	Unattended bool
+
+	filters []string // configuration that silences filters the repository brings
+}
+
+// Open returns the repository dir is in. It fails with ErrNoGit or ErrNoRepo,
+// or with what git has against the repository (an owner it does not trust).
+func Open(ctx context.Context, dir string) (*Repo, error) {
+	out, err := call{dir: dir, args: []string{"rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"}}.run(ctx)
+	if err != nil {
+		var e *Error
+		if errors.As(err, &e) && (strings.Contains(e.Stderr, "not a git repository") || strings.Contains(e.Stderr, "must be run in a work tree") ||
+			strings.Contains(e.Stderr, "cannot use bare repository")) {
+			return nil, ErrNoRepo
+		}
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) != 3 {
+		return nil, errors.New("git rev-parse: a path of the repository holds a line break")
+	}
+	r := &Repo{Dir: dir, Top: filepath.FromSlash(lines[0]), GitDir: filepath.FromSlash(lines[1]), CommonDir: filepath.FromSlash(lines[2])}
+	if !filepath.IsAbs(r.CommonDir) {
+		r.CommonDir = filepath.Join(dir, r.CommonDir)
+	}
+	// A linked worktree has a git directory of its own below the common one;
+	// a submodule's .git is a file as well, yet it shares with nobody.
+	if fi, err := os.Lstat(filepath.Join(r.Top, ".git")); err == nil && fi.Mode().IsRegular() && sameDir(r.GitDir, r.CommonDir) {
+		r.Submodule = len(enclosing(filepath.Dir(r.Top))) > 0
+	}
+	r.filters, err = r.foreignFilters(ctx)
+	return r, err
+}
+
+// Linked reports whether this is a worktree added with `git worktree add`.
+func (r *Repo) Linked() bool { return !sameDir(r.GitDir, r.CommonDir) }
+
+func sameDir(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// enclosing returns dir and the directories above it that hold an entry .git,
+// innermost first.
+func enclosing(dir string) []string {
+	var out []string
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			out = append(out, dir)
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return out
+		}
+		dir = up
+	}
+}
+
+// foreignFilters returns the configuration that switches off the content
+// filters which the repository's own configuration defines. To compare a
+// changed file git would run them; the user's own, from their home, may.
+func (r *Repo) foreignFilters(ctx context.Context) ([]string, error) {
+	scopes := []string{"--local"}
+	if _, err := os.Stat(filepath.Join(r.GitDir, "config.worktree")); err == nil {
+		scopes = append(scopes, "--worktree")
+	}
+	var out []string
+	for _, scope := range scopes {
+		names, err := r.read(ctx, "config", scope, "--includes", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
+		if code(err) == 1 {
+			continue // none
+		}
+		if err != nil {
+			return nil, err
+		}
+		for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
+			if strings.ContainsAny(name, "=\n") {
+				return nil, errors.New("git: a content filter of the repository has a name that cannot be switched off")
+			}
+			value := ""
+			if strings.HasSuffix(name, ".required") {
+				value = "false"
+			}
+			out = append(out, name+"="+value)
+		}
+	}
+	return out, nil
+}
+
+// read runs a git command that changes nothing.
+func (r *Repo) read(ctx context.Context, args ...string) ([]byte, error) {
+	return call{dir: r.Dir, args: args, config: r.filters}.run(ctx)
+}
+
+// Operation returns what the user is in the middle of: merge, rebase,
+// cherry-pick, revert or bisect; "" when nothing is.
+func (r *Repo) Operation() string {
+	for _, op := range []struct{ file, name string }{
+		{"rebase-merge", "rebase"},
+		{"rebase-apply", "rebase"},
+		{"MERGE_HEAD", "merge"},
+		{"CHERRY_PICK_HEAD", "cherry-pick"},
+		{"REVERT_HEAD", "revert"},
+		{"sequencer", "cherry-pick"},
+		{"BISECT_LOG", "bisect"},
+	} {
+		if _, err := os.Lstat(filepath.Join(r.GitDir, op.file)); err == nil {
+			return op.name
+		}
+	}
+	return ""
+}
+
+// IndexLocked reports whether another git process is changing the index, or
+// has left its lock behind.
+func (r *Repo) IndexLocked() bool {
+	_, err := os.Lstat(filepath.Join(r.GitDir, "index.lock"))
+	return err == nil
+}
+
+// Ignored reports whether git ignores the path, which need not exist. A path
+// that is tracked is not ignored.
+func (r *Repo) Ignored(ctx context.Context, path string) (bool, error) {
+	// check-ignore takes paths, not patterns, and refuses to be told so.
+	_, err := call{dir: r.Dir, args: []string{"check-ignore", "-q", "--", path}, magic: true}.run(ctx)
+	switch code(err) {
+	case 0:
+		return true, nil
+	case 1:
+		return false, nil
+	}
+	return false, err
+}
