@@ -71,32 +71,44 @@ func palette(rgb uint32) color.Palette {
 	return p
 }
 
-// coverage returns, for each pixel, how many of levels samples lie in s. Only
-// pixels whose corners disagree are sampled; nothing in s is finer than that.
+// coverage returns, for each pixel, how many of levels samples lie in s.
 func coverage(s shape) []uint8 {
+	// A tile whose corners agree is taken to be of one piece. Four pixels is
+	// small enough for that: nothing here is thinner, or rounder, than a pen.
+	const tile = 4
 	out := make([]uint8, iconSize*iconSize)
-	above, below := make([]bool, iconSize+1), make([]bool, iconSize+1)
-	for x := range above {
-		above[x] = s(x*unit, 0)
-	}
-	for y := range iconSize {
-		for x := range below {
-			below[x] = s(x*unit, (y+1)*unit)
+	for y := 0; y < iconSize; y += tile {
+		for x := 0; x < iconSize; x += tile {
+			fill(out, s, x, y, tile)
 		}
-		for x := range iconSize {
-			first := above[x]
-			switch at := y*iconSize + x; {
-			case first != above[x+1] || first != below[x] || first != below[x+1]:
-				out[at] = sample(s, x*unit, y*unit)
-			case first:
-				out[at] = levels
-			}
-		}
-		above, below = below, above
 	}
 	return out
 }
 
+// fill covers the square of size pixels at x, y.
+func fill(out []uint8, s shape, x, y, size int) {
+	l, t, r, b := x*unit, y*unit, (x+size)*unit, (y+size)*unit
+	in := s(l, t)
+	switch {
+	case in == s(r, t) && in == s(l, b) && in == s(r, b):
+		for row := y; in && row < y+size; row++ {
+			for at := row*iconSize + x; at < row*iconSize+x+size; at++ {
+				out[at] = levels
+			}
+		}
+	case size == 1:
+		out[y*iconSize+x] = sample(s, l, t)
+	default:
+		half := size / 2
+		fill(out, s, x, y, half)
+		fill(out, s, x+half, y, half)
+		fill(out, s, x, y+half, half)
+		fill(out, s, x+half, y+half, half)
+	}
+}
+
+// sample returns how many of levels points of the pixel at x, y, in units,
+// lie in s.
 func sample(s shape, x, y int) uint8 {
 	const step = unit / samples
 	n := uint8(0)
@@ -130,7 +142,8 @@ func ring(cx, cy, radius, width int) shape {
 	}
 }
 
-func disc(cx, cy, radius int) shape { return ring(cx, cy, radius/2, radius) }
+// disc is a dot of the given width.
+func disc(cx, cy, width int) shape { return line(cx, cy, cx, cy, width) }
 
 // line is a straight stroke with round ends.
 func line(ax, ay, bx, by, width int) shape {
@@ -151,11 +164,13 @@ func line(ax, ay, bx, by, width int) shape {
 	}
 }
 
-// leftOf is everything to the left of the line from a to b, seen along it.
+// leftOf and rightOf are the two sides of the line from a to b, seen along it.
 func leftOf(ax, ay, bx, by int) shape {
 	ax, ay, bx, by = ax*unit, ay*unit, bx*unit, by*unit
 	return func(x, y int) bool { return (bx-ax)*(y-ay)-(by-ay)*(x-ax) <= 0 }
 }
+
+func rightOf(ax, ay, bx, by int) shape { return not(leftOf(ax, ay, bx, by)) }
 
 func union(shapes ...shape) shape {
 	return func(x, y int) bool {
@@ -171,26 +186,26 @@ func union(shapes ...shape) shape {
 func both(a, b shape) shape { return func(x, y int) bool { return a(x, y) && b(x, y) } }
 func not(s shape) shape     { return func(x, y int) bool { return !s(x, y) } }
 
-// reloadGlyph is a circle with a gap at the upper right, and an arrow head at
-// the end of it.
+// reloadGlyph is a circle, open at the upper right, with an arrow head where it
+// comes to the top.
 func reloadGlyph() shape {
-	gap := both(leftOf(256, 256, 496, 256), not(leftOf(256, 256, 376, 48)))
+	gap := both(leftOf(256, 270, 496, 170), rightOf(256, 270, 256, 0))
 	return union(
-		both(ring(256, 256, 132, 44), not(gap)),
-		line(388, 256, 388, 256, 44),
-		line(322, 142, 322, 142, 44),
-		line(388, 262, 340, 208, 44),
-		line(388, 262, 446, 216, 44),
+		both(ring(256, 270, 132, 44), not(gap)),
+		disc(378, 219, 44),
+		line(256, 138, 330, 138, 44),
+		line(274, 76, 336, 138, 44),
+		line(274, 200, 336, 138, 44),
 	)
 }
 
 // handoffGlyph is an arrow from a point to a circle.
 func handoffGlyph() shape {
 	return union(
-		disc(122, 256, 44),
-		line(122, 256, 282, 256, 36),
-		line(232, 200, 288, 256, 36),
-		line(232, 312, 288, 256, 36),
+		disc(122, 256, 88),
+		line(122, 256, 266, 256, 36),
+		line(216, 200, 272, 256, 36),
+		line(216, 312, 272, 256, 36),
 		ring(386, 256, 56, 36),
 	)
 }
