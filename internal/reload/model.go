@@ -75,6 +75,7 @@ type HostFigure struct {
 // status line.
 func StampHost(project string, f HostFigure) error {
 	dir := dirOf(project)
+	f.Used = min(max(f.Used, -1), 100)
 	if f.Session == "" || f.Model == "" || f.Window < models.MinWindow || dir.Kind("") == state.Absent {
 		return nil
 	}
@@ -87,6 +88,9 @@ func StampHost(project string, f HostFigure) error {
 			Set(keyTokensW, decimal(f.Window)).Set(keyUsed, strconv.Itoa(f.Used))
 		if err := rewrite(tx, hostFile, p.Bytes()); err != nil {
 			return err
+		}
+		if stamp := readModel(tx); models.Same(stamp.model, f.Model) && stamp.window > f.Window {
+			return nil // the host forgets at times that a model was chosen with the large window (case F06)
 		}
 		return modelStamp{f.Model, f.Window}.write(tx)
 	})

@@ -92,9 +92,9 @@ func fullness(o occupancy) string {
 	return fmt.Sprintf("%s%d %% full (%s of %s tokens)", about, o.Percent, tokens(o.Tokens), tokens(o.Window.Tokens))
 }
 
-// budget is the budget that o has reached, or would reach first.
+// budget is the budget that is reached first in the window of o.
 func budget(o occupancy, s Settings) string {
-	if s.BudgetTokens > 0 && (o.Percent < s.BudgetPct || s.BudgetTokens < o.Window.Tokens*s.BudgetPct/100) {
+	if s.BudgetTokens > 0 && s.BudgetTokens < o.Window.Tokens/100*s.BudgetPct {
 		return tokens(s.BudgetTokens) + " tokens"
 	}
 	return strconv.Itoa(s.BudgetPct) + " %"

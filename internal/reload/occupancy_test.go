@@ -1,0 +1,134 @@
+package reload
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/transcript"
+)
+
+// case F02: the reply of the turn is not written yet.
+func TestMeasureWaitsOnlyWhereItMatters(t *testing.T) {
+	t.Parallel()
+	prompt := map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": "go on"}}
+	reply := func(tokens int) map[string]any {
+		return map[string]any{"type": "assistant", "message": map[string]any{
+			"model": opus, "content": []any{}, "usage": map[string]any{"input_tokens": tokens},
+		}}
+	}
+	for name, tt := range map[string]struct {
+		rows   []any
+		config string
+		waits  bool
+	}{
+		"complete, close to the budget":  {[]any{prompt, reply(440_000)}, "", false},
+		"missing, close to the budget":   {[]any{reply(440_000), prompt}, "", true},
+		"missing, far below":             {[]any{reply(100_000), prompt}, "", false},
+		"missing, over already":          {[]any{reply(460_000), prompt}, "", false},
+		"missing, budget off":            {[]any{reply(440_000), prompt}, "context_budget_pct: off", false},
+		"missing, close to the absolute": {[]any{reply(190_000), prompt}, "context_budget_tokens: 200000", true},
+		"missing, first turn":            {[]any{prompt}, "", false},
+	} {
+		w := newWorld(t)
+		w.rows(tt.rows...)
+		w.put(configFile, tt.config+"\n")
+		slept := time.Duration(0)
+		dir := dirOf(w.project)
+		measure(w.call(), dir, settingsFor(w.call(), dir), func(d time.Duration) { slept += d })
+		if tt.waits && (slept < time.Second || slept > 2*time.Second) || !tt.waits && slept != 0 {
+			t.Errorf("%s: waited %s", name, slept)
+		}
+	}
+	// The reply comes after 800 ms.
+	w := newWorld(t)
+	w.rows(reply(440_000), prompt)
+	dir := dirOf(w.project)
+	slept := time.Duration(0)
+	o := measure(w.call(), dir, settingsFor(w.call(), dir), func(d time.Duration) {
+		if slept += d; slept == 800*time.Millisecond {
+			w.rows(reply(440_000), prompt, reply(461_000))
+		}
+	})
+	if o.Tokens != 461_000 || slept != 800*time.Millisecond {
+		t.Errorf("%d tokens after %s", o.Tokens, slept)
+	}
+}
+
+func TestMeasureWindow(t *testing.T) {
+	t.Parallel()
+	const haiku = "claude-haiku-4-5-20251001"
+	for name, tt := range map[string]struct {
+		model          string
+		tokens         int
+		files          map[string]string
+		env            string // CLAUDE_CODE_AUTO_COMPACT_WINDOW
+		percent, wants int
+	}{
+		"table":                    {haiku, 100_000, nil, "", 50, 200_000},
+		"unknown is large":         {"claude-new-9", 100_000, nil, "", 10, 1_000_000},
+		"pinned":                   {haiku, 100_000, map[string]string{configFile: "context_window: 400000"}, "", 25, 400_000},
+		"an invalid pin is none":   {haiku, 100_000, map[string]string{configFile: "context_window: 10"}, "", 50, 200_000},
+		"stamp of the large model": {haiku, 100_000, map[string]string{modelFile: "model: claude-haiku-4-5[1m]\nwindow: 1000000"}, "", 10, 1_000_000},
+		"stamp of another model":   {haiku, 100_000, map[string]string{modelFile: "model: claude-opus-5-5\nwindow: 1000000"}, "", 50, 200_000},
+		"host":                     {haiku, 100_000, map[string]string{hostFile: "session: s1\nmodel: claude-haiku-4-5\nwindow: 500000\nused_percentage: 20"}, "", 20, 500_000},
+		"host, another session":    {haiku, 100_000, map[string]string{hostFile: "session: s2\nmodel: claude-haiku-4-5\nwindow: 500000"}, "", 50, 200_000},
+		"host, another model":      {haiku, 100_000, map[string]string{hostFile: "session: s1\nmodel: claude-opus-5-5\nwindow: 500000"}, "", 50, 200_000},
+		"host is wrong (F06)":      {haiku, 219_313, map[string]string{hostFile: "session: s1\nmodel: claude-haiku-4-5\nwindow: 200000"}, "", 21, 1_000_000},
+		"pinned and outgrown":      {haiku, 219_313, map[string]string{configFile: "context_window: 200000"}, "", 100, 200_000},
+		"compacts earlier (F06)":   {opus, 100_000, nil, "400000", 25, 400_000},
+		"compacts later":           {haiku, 100_000, nil, "400000", 50, 200_000},
+		"compacts at nonsense":     {haiku, 100_000, nil, "soon", 50, 200_000},
+	} {
+		w := newWorld(t).at(tt.tokens, tt.model)
+		for file, data := range tt.files {
+			w.put(file, data+"\n")
+		}
+		w.env["CLAUDE_CODE_AUTO_COMPACT_WINDOW"] = tt.env
+		dir := dirOf(w.project)
+		o := measure(w.call(), dir, settingsFor(w.call(), dir), time.Sleep)
+		if o.Percent != tt.percent || o.Window.Tokens != tt.wants {
+			t.Errorf("%s: %d %% of %d, want %d %% of %d", name, o.Percent, o.Window.Tokens, tt.percent, tt.wants)
+		}
+	}
+}
+
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		pct, absolute, tokens, window int
+		over                          bool
+		text                          string
+	}{
+		{45, 0, 449_999, 1_000_000, false, "45 %"},
+		{45, 0, 450_000, 1_000_000, true, "45 %"},
+		{0, 0, 990_000, 1_000_000, false, ""},
+		{0, 300_000, 990_000, 1_000_000, false, ""},
+		{45, 300_000, 299_999, 1_000_000, false, "300k tokens"},
+		{45, 300_000, 300_000, 1_000_000, true, "300k tokens"},
+		{45, 300_000, 90_000, 200_000, true, "45 %"},
+		{45, 300_000, 80_000, 200_000, false, "45 %"},
+	} {
+		s := Settings{BudgetPct: tt.pct, BudgetTokens: tt.absolute, Window: tt.window}
+		o := occupy(transcript.Tail{Known: true, Tokens: tt.tokens}, windowOf(tt.window))
+		if got := s.over(o); got != tt.over {
+			t.Errorf("%+v: over %v", tt, got)
+		}
+		if got := budget(o, s); tt.text != "" && got != tt.text {
+			t.Errorf("%+v: text %q", tt, got)
+		}
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1k", 461_999: "461k", 1_000_000: "1M", 1_048_576: "1.04M", 2_000_000: "2M"} {
+		if got := tokens(n); got != want {
+			t.Errorf("tokens(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func windowOf(n int) func(transcript.Tail) models.Inputs {
+	return func(transcript.Tail) models.Inputs { return models.Inputs{Pinned: n} }
+}
