@@ -135,6 +135,8 @@ func (rt *runtime) rootCommand() *cobra.Command {
 	root.SetOut(rt.stdout)
 	root.SetErr(rt.stderr)
 	root.AddCommand(
+		rt.statuslineCommand(),
+		rt.replayCommand(),
 		rt.versionCommand(),
 	)
 	return root

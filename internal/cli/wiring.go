@@ -44,9 +44,3 @@ func (rt *runtime) project() (string, error) {
 		}
 	}
 }
-
-// profile returns what is known of plugin: the file in the plugin root the
-// host named, else what is compiled in.
-func (rt *runtime) profile(plugin string) (host.Profile, error) {
-	return hook.Profile(rt.env.Getenv("CLAUDE_PLUGIN_ROOT"), plugin, rt.defaults)
-}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/hook"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/reload"
+)
+
+// plugins are the ones this runtime serves, in the order of the status line.
+var plugins = []string{reload.Plugin}
+
+// configDir returns the directory in which the host keeps the user's settings
+// and plugins (docs/host.md, Plugins), "" when the user has no home.
+func (rt *runtime) configDir() string {
+	if dir := rt.env.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".claude")
+}
+
+// installed is a plugin of ours that the host has installed.
+type installed struct {
+	ID      string // name@marketplace
+	Name    string
+	Root    string
+	Data    string // survives updates; need not exist yet
+	Version string // of the plugin as installed
+	Profile host.Profile
+}
+
+// installedPlugins lists the plugins of ours in the host's own record, and the
+// one whose root the host has named to us, by id. A plugin of that name which
+// is not served by this runtime has no ccreload.json and is left out.
+func (rt *runtime) installedPlugins() []installed {
+	dir := filepath.Join(rt.configDir(), "plugins")
+	var record struct {
+		Plugins map[string][]struct {
+			Path string `json:"installPath"`
+		} `json:"plugins"`
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "installed_plugins.json")); err == nil {
+		json.Unmarshal(data, &record) // what cannot be read lists nothing
+	}
+	var list []installed
+	add := func(id, root, data string) {
+		data0, err := os.ReadFile(filepath.Join(root, "ccreload.json"))
+		if err != nil {
+			return
+		}
+		profile, err := host.DecodeProfile(data0)
+		if err != nil || !slices.Contains(plugins, profile.Plugin) {
+			return
+		}
+		list = append(list, installed{
+			ID: id, Name: profile.Plugin, Root: root, Data: data,
+			Version: profile.Version, Profile: profile,
+		})
+	}
+	for id, places := range record.Plugins {
+		for _, at := range places {
+			add(id, at.Path, filepath.Join(dir, "data", dataName(id)))
+		}
+	}
+	if root := rt.env.Getenv("CLAUDE_PLUGIN_ROOT"); root != "" {
+		known := func(p installed) bool { return filepath.Clean(p.Root) == filepath.Clean(root) }
+		if !slices.ContainsFunc(list, known) {
+			add("", root, rt.env.Getenv("CLAUDE_PLUGIN_DATA"))
+		}
+	}
+	slices.SortFunc(list, func(a, b installed) int {
+		return strings.Compare(a.ID+a.Root, b.ID+b.Root)
+	})
+	return list
+}
+
+// dataName is the host's name for a plugin's data directory: its id with
+// everything but letters, digits, - and _ made a dash.
+func dataName(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, id)
+}
+
+// enabled reports whether the host runs plugin in a project. The settings
+// nearest to the project decide; where none names it, as with --plugin-dir, a
+// data directory shows that it has been at work.
+func (rt *runtime) enabled(plugin, project string) bool {
+	config := rt.configDir()
+	for _, path := range []string{
+		filepath.Join(project, ".claude", "settings.local.json"),
+		filepath.Join(project, ".claude", "settings.json"),
+		filepath.Join(config, "settings.json"),
+	} {
+		var settings struct {
+			Enabled map[string]any `json:"enabledPlugins"`
+		}
+		if data, err := os.ReadFile(path); err != nil || json.Unmarshal(data, &settings) != nil {
+			continue
+		}
+		named := false
+		for id, on := range settings.Enabled {
+			if name, _, _ := strings.Cut(id, "@"); name == plugin {
+				if on != false {
+					return true
+				}
+				named = true
+			}
+		}
+		if named {
+			return false
+		}
+	}
+	entries, _ := os.ReadDir(filepath.Join(config, "plugins", "data"))
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return strings.HasPrefix(e.Name(), plugin+"-")
+	})
+}
+
+// profile returns what is known of plugin: the file in the plugin root the
+// host named, else that of the installed one, else what is compiled in.
+func (rt *runtime) profile(plugin string) (host.Profile, error) {
+	if root := rt.env.Getenv("CLAUDE_PLUGIN_ROOT"); root != "" {
+		if p, err := hook.Profile(root, plugin, nobody); err == nil {
+			return p, nil
+		}
+	}
+	for _, p := range rt.installedPlugins() {
+		if p.Name == plugin {
+			return p.Profile, nil
+		}
+	}
+	return hook.Profile("", plugin, rt.defaults)
+}
+
+func nobody(string) (host.Profile, bool) { return host.Profile{}, false }

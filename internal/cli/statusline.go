@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	goruntime "runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/reload"
+	"github.com/ccreload/ccreload/internal/statusline"
+)
+
+// maxLinePayload is the most that is read of a status line's payload, in bytes.
+const maxLinePayload = 1 << 20
+
+func (rt *runtime) statuslineCommand() *cobra.Command {
+	var segment string
+	cmd := &cobra.Command{
+		Use:   "statusline",
+		Short: "Show the context window in the host's status line",
+		Long: `Show the context window in the host's status line.
+
+The host hands the figures in on stdin; what comes out is one line such as
+ctx[1M] 7%·45: the window, how full it is, and the budget. The figure is
+yellow from two thirds of the budget and red at it.`,
+		Example: `  ccreload statusline install                     add it to your settings
+  ccreload statusline uninstall                   put your settings back
+  ccreload statusline --segment cc-reload < FILE  one plugin's part, for a script of yours`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if segment != "" && !slices.Contains(plugins, segment) {
+				return usagef("there is no plugin %q; there is %s", segment, strings.Join(plugins, ", "))
+			}
+			if !carriesPayload(rt.stdin) {
+				return usagef("the host hands in the figures on stdin: use `ccreload statusline install` to have it do so")
+			}
+			rt.statusLine(segment)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&segment, "segment", "", "only the part of this plugin")
+	cmd.AddCommand(rt.statuslineInstall(), rt.statuslineUninstall())
+	return cmd
+}
+
+// statusLine writes the line. Whatever goes wrong, it writes what it can.
+func (rt *runtime) statusLine(segment string) {
+	stdin, _ := io.ReadAll(io.LimitReader(rt.stdin, maxLinePayload))
+	first := ""
+	if segment == "" {
+		first = statusline.First(rt.place().First(), stdin)
+	}
+	line := ""
+	p, err := statusline.Decode(stdin)
+	var fill statusline.Fill
+	if err == nil {
+		if p.Project == "" {
+			p.Project, _ = rt.project()
+		}
+		var part statusline.Part
+		part, fill = rt.contextPart(p, segment == reload.Plugin)
+		line = statusline.Line([]statusline.Part{part}, rt.env.Getenv("NO_COLOR") == "")
+	}
+	if out := statusline.Append(first, line); out != "" {
+		fmt.Fprintln(rt.stdout, out)
+	}
+	if err == nil {
+		// The hooks do without the host's figure when it cannot be kept.
+		reload.StampHost(p.Project, reload.HostFigure{
+			Session: p.SessionID, Model: p.Model, Window: fill.Window, Used: fill.Percent,
+		})
+	}
+}
+
+// contextPart is the part of cc-reload, empty when the plugin is not enabled
+// and was not asked for by name.
+func (rt *runtime) contextPart(p statusline.Payload, forced bool) (statusline.Part, statusline.Fill) {
+	profile, err := rt.profile(reload.Plugin)
+	if err != nil || !forced && !rt.enabled(reload.Plugin, p.Project) {
+		return statusline.Part{}, statusline.Fill{}
+	}
+	s := reload.Effective(p.Project, profile, rt.env.Getenv)
+	fill := statusline.FillOf(p, models.Inputs{
+		Pinned:            s.Window,
+		Table:             profile.Windows,
+		AutoCompactWindow: models.ParseTokens(rt.env.Getenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW")),
+	})
+	return statusline.Context(fill, statusline.Budget{Percent: s.BudgetPct, Tokens: s.BudgetTokens}), fill
+}
+
+// place is where this user's settings are.
+func (rt *runtime) place() statusline.Place {
+	home, _ := os.UserHomeDir()
+	return statusline.Place{Config: rt.configDir(), Home: home, Windows: goruntime.GOOS == "windows"}
+}
+
+func (rt *runtime) statuslineInstall() *cobra.Command {
+	return &cobra.Command{
+		Use:   "install",
+		Short: "Add the status line to your settings",
+		Long: `Add the status line to your settings.json.
+
+A status line command that stands there already keeps its place: it runs first,
+with the same input, and its output comes before ours. What else the settings
+say stays byte for byte, and uninstall puts back what was there.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			c, err := rt.place().Install(self)
+			if err != nil {
+				return settingsError(err)
+			}
+			if !c.Done {
+				fmt.Fprintln(rt.stdout, "The status line is installed already.")
+				return nil
+			}
+			fmt.Fprintln(rt.stdout, "The status line is installed; it appears after the next prompt.")
+			if c.Kept != "" {
+				fmt.Fprintf(rt.stdout, "Your own command stays as its first part: %s\n", c.Kept)
+			}
+			rt.list(c.Paths)
+			return nil
+		},
+	}
+}
+
+func (rt *runtime) statuslineUninstall() *cobra.Command {
+	return &cobra.Command{
+		Use:   "uninstall",
+		Short: "Put your settings back as they were",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			c, err := rt.place().Uninstall()
+			if err != nil {
+				return settingsError(err)
+			}
+			if !c.Done {
+				fmt.Fprintln(rt.stdout, "There is no status line of ours.")
+				return nil
+			}
+			fmt.Fprintln(rt.stdout, "The status line is removed and your settings are as before.")
+			rt.list(c.Paths)
+			return nil
+		},
+	}
+}
+
+// settingsError makes settings that only the user can put right a matter of
+// bad input.
+func settingsError(err error) error {
+	if bad, ok := errors.AsType[statusline.SettingsError](err); ok {
+		return usageError{bad}
+	}
+	return err
+}
+
+// list prints paths, one a line.
+func (rt *runtime) list(paths []string) {
+	for _, path := range paths {
+		fmt.Fprintf(rt.stdout, "  %s\n", path)
+	}
+}

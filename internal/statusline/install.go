@@ -1,0 +1,287 @@
+package statusline
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// Names in the directory of ours beside the user's settings.
+const (
+	homeName    = "ccreload"
+	wrapperName = "statusline"           // what the settings call
+	firstName   = "first"                // the command that stood there before
+	beforeName  = "settings.before.json" // the settings as they were, to the byte
+)
+
+//go:embed wrapper.sh
+var wrapperSh string
+
+//go:embed wrapper.cmd
+var wrapperCmd string
+
+// Place is where the host keeps a user's settings.
+type Place struct {
+	Config  string // the configuration directory, ~/.claude as a rule
+	Home    string // the user's home directory
+	Windows bool
+}
+
+// SettingsError says that the user's settings are not fit to be edited, and
+// what would make them so. Nothing has been written.
+type SettingsError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e SettingsError) Unwrap() error { return e.error }
+
+// Status says what stands in the settings.
+type Status int
+
+// The states of a status line.
+const (
+	NoLine  Status = iota // the settings have none
+	Foreign               // they have one, which is not ours
+	Ours                  // installed
+	Broken                // installed, but the wrapper the settings call is gone
+)
+
+// Change says what Install or Uninstall did.
+type Change struct {
+	Done  bool   // false: it was so already
+	Kept  string // Install: the command that stays as the first segment
+	Paths []string
+}
+
+func (p Place) settings() string      { return filepath.Join(p.Config, "settings.json") }
+func (p Place) at(name string) string { return filepath.Join(p.Config, homeName, name) }
+
+func (p Place) wrapper() string {
+	if p.Windows {
+		return p.at(wrapperName + ".cmd")
+	}
+	return p.at(wrapperName)
+}
+
+// command is what the settings call. Below the home directory it is written
+// with a tilde, so that settings which are carried to another machine hold.
+func (p Place) command() string {
+	path := p.wrapper()
+	if rel, err := filepath.Rel(p.Home, path); err == nil && p.Home != "" && filepath.IsLocal(rel) && plainPath(rel) {
+		return "~/" + filepath.ToSlash(rel)
+	}
+	return p.absolute()
+}
+
+func (p Place) absolute() string {
+	path := filepath.ToSlash(p.wrapper())
+	if plainPath(path) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// plainPath reports whether a shell takes path as it is.
+func plainPath(path string) bool {
+	return strings.IndexFunc(path, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(`/\:._-`, r))
+	}) < 0
+}
+
+// isOurs reports whether command is a wrapper of ours and nothing else, be it
+// this user's or one whose settings were carried here.
+func (p Place) isOurs(command string) bool {
+	path := strings.Trim(strings.TrimSpace(command), `'"`)
+	path = strings.TrimSuffix(strings.ReplaceAll(path, `\`, "/"), ".cmd")
+	return strings.HasSuffix(path, "/"+homeName+"/"+wrapperName) &&
+		(command == p.command() || command == p.absolute() || plainPath(strings.TrimPrefix(path, "~")))
+}
+
+// calls reports whether a command of the user's own makes use of the wrapper.
+func (p Place) calls(command string) bool {
+	return !p.isOurs(command) && (strings.Contains(command, p.command()) || strings.Contains(command, p.wrapper()))
+}
+
+// read returns the settings and whether there is a file.
+func (p Place) read() (settings, bool, error) {
+	data, err := os.ReadFile(p.settings())
+	if errors.Is(err, fs.ErrNotExist) {
+		data, err = nil, nil
+	} else if err == nil && data == nil {
+		data = []byte{}
+	}
+	if err != nil {
+		return nil, false, SettingsError{err}
+	}
+	s, err := parse(data)
+	if err != nil {
+		return nil, true, SettingsError{fmt.Errorf("%s was left as it is: %w; correct it and try again", p.settings(), err)}
+	}
+	return s, data != nil, nil
+}
+
+// Status reports what the settings show now. An error means that they cannot
+// be read, and says why.
+func (p Place) Status() (Status, error) {
+	s, _, err := p.read()
+	if err != nil {
+		return NoLine, err
+	}
+	_, some := s.find()
+	switch {
+	case !some:
+		return NoLine, nil
+	case !p.isOurs(s.command()) && !p.calls(s.command()):
+		return Foreign, nil
+	}
+	if info, err := os.Stat(p.wrapper()); err != nil || !info.Mode().IsRegular() {
+		return Broken, nil
+	}
+	return Ours, nil
+}
+
+// First returns the command that Install found in the settings, "" when there
+// was none.
+func (p Place) First() string {
+	data, err := os.ReadFile(p.at(firstName))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(data), "\n")
+}
+
+// Install makes the settings call the wrapper, which starts the newest
+// runtime the plugins have brought, or else the one at runtime. A command that
+// stands there already stays as the first segment; a copy of the settings is
+// kept. Doing it twice changes nothing but an outdated wrapper. Settings that
+// are not valid JSON are an error and nothing is written.
+func (p Place) Install(runtime string) (Change, error) {
+	s, exists, err := p.read()
+	if err != nil {
+		return Change{}, err
+	}
+	if err := os.MkdirAll(filepath.Dir(p.wrapper()), 0o755); err != nil {
+		return Change{}, err
+	}
+	command := s.command()
+	if p.isOurs(command) || p.calls(command) {
+		changed, err := p.writeWrapper(runtime)
+		c := Change{Done: changed, Kept: p.First(), Paths: []string{p.wrapper()}}
+		if err == nil && p.isOurs(command) && command != p.command() && command != p.absolute() {
+			c.Done, c.Paths = true, append(c.Paths, p.settings())
+			err = state.WriteFile(p.settings(), s.withCommand(p.command()), 0o600)
+		}
+		return c, err
+	}
+	// The settings come last: until then nothing calls what is written here.
+	c := Change{Done: true, Kept: command, Paths: []string{p.wrapper(), p.settings()}}
+	if err := p.keep(command, exists); err != nil {
+		return Change{}, err
+	}
+	if _, err := p.writeWrapper(runtime); err != nil {
+		return Change{}, err
+	}
+	return c, state.WriteFile(p.settings(), s.withCommand(p.command()), 0o600)
+}
+
+// keep puts by what Uninstall and the wrapper will ask for.
+func (p Place) keep(command string, exists bool) error {
+	if err := errors.Join(remove(p.at(beforeName)), remove(p.at(firstName))); err != nil {
+		return err
+	}
+	if exists {
+		data, err := os.ReadFile(p.settings())
+		if err != nil {
+			return err
+		}
+		if err := state.WriteFile(p.at(beforeName), data, 0o600); err != nil {
+			return err
+		}
+	}
+	if command == "" {
+		return nil
+	}
+	return state.WriteFile(p.at(firstName), []byte(command+"\n"), 0o600)
+}
+
+// writeWrapper reports whether the wrapper had to be written.
+func (p Place) writeWrapper(runtime string) (bool, error) {
+	text := strings.ReplaceAll(wrapperSh, "@RUNTIME@", "'"+strings.ReplaceAll(runtime, "'", `'\''`)+"'")
+	if p.Windows {
+		text = strings.ReplaceAll(wrapperCmd, "@RUNTIME@", `"`+strings.ReplaceAll(runtime, "%", "%%")+`"`)
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	if old, err := os.ReadFile(p.wrapper()); err == nil && string(old) == text {
+		return false, nil
+	}
+	if err := state.WriteFile(p.wrapper(), []byte(text), 0o755); err != nil {
+		return false, err
+	}
+	return true, os.Chmod(p.wrapper(), 0o755)
+}
+
+// Uninstall puts the settings back: to the byte when nothing else in them has
+// changed since Install, else only the part that is ours. A status line that
+// the user has chosen since stays. The directory of ours is removed.
+func (p Place) Uninstall() (Change, error) {
+	s, _, err := p.read()
+	if err != nil {
+		return Change{}, err
+	}
+	if p.calls(s.command()) {
+		return Change{}, SettingsError{fmt.Errorf("the status line command in %s calls %s among other things: take that out and try again", p.settings(), p.wrapper())}
+	}
+	c := Change{}
+	if p.isOurs(s.command()) {
+		c.Done, c.Paths = true, []string{p.settings()}
+		if err := p.restore(s); err != nil {
+			return Change{}, err
+		}
+	}
+	for _, path := range []string{p.wrapper(), p.at(firstName), p.at(beforeName)} {
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		if err := remove(path); err != nil {
+			return c, err
+		}
+		c.Done, c.Paths = true, append(c.Paths, path)
+	}
+	os.Remove(filepath.Dir(p.wrapper())) // stays when the user has put something there
+	return c, nil
+}
+
+// restore writes the settings without us.
+func (p Place) restore(now settings) error {
+	original, err := os.ReadFile(p.at(beforeName))
+	existed := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	before, err := parse(original)
+	if err != nil {
+		return fmt.Errorf("the copy of the settings in %s: %w", p.at(beforeName), err)
+	}
+	switch untouched := bytes.Equal(now, before.withCommand(p.command())); {
+	case untouched && existed:
+		return state.WriteFile(p.settings(), original, 0o600)
+	case untouched:
+		return remove(p.settings())
+	}
+	return state.WriteFile(p.settings(), now.restored(before), 0o600)
+}
+
+// remove deletes a file; none there is fine.
+func remove(path string) error {
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

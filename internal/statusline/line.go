@@ -1,0 +1,118 @@
+package statusline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/proc"
+)
+
+const (
+	separator = " | "
+	yellow    = "\x1b[33m"
+	red       = "\x1b[31m"
+	plain     = "\x1b[0m"
+)
+
+// Line joins the parts that have something to show. The host reads the line
+// from a pipe and shows colours, so it is the caller's to know whether they
+// are wanted.
+func Line(parts []Part, colour bool) string {
+	var shown []string
+	for _, p := range parts {
+		if p == (Part{}) {
+			continue
+		}
+		value := p.Value
+		switch {
+		case !colour || p.Level == Calm:
+		case p.Level == Near:
+			value = yellow + value + plain
+		default:
+			value = red + value + plain
+		}
+		shown = append(shown, p.Label+value+p.Note)
+	}
+	return strings.Join(shown, separator)
+}
+
+// Append puts line behind the output of another status line command, on its
+// last line. Either may be empty.
+func Append(first, line string) string {
+	first = strings.TrimRight(first, "\r\n")
+	switch {
+	case first == "":
+		return line
+	case line == "":
+		return first
+	case strings.Contains(first, "\x1b["):
+		first += plain
+	}
+	return first + separator + line
+}
+
+const (
+	// firstPatience is how long the other command may take. The host starts a
+	// new one at every redraw and drops the one before.
+	firstPatience = 2 * time.Second
+	// firstGrace is how long it may take to clean up after that.
+	firstGrace = 100 * time.Millisecond
+	// maxFirst is the most that is kept of its output, in bytes.
+	maxFirst = 64 << 10
+	// nestedVar tells a command that it runs inside our status line, so that
+	// one which calls ccreload statusline does not start itself for ever.
+	nestedVar = "CCRELOAD_STATUSLINE"
+)
+
+// First runs the status line command that ours took the place of, with the
+// same payload, and returns what it wrote to stdout. A command that fails has
+// written what it has written; one that is too slow has written nothing.
+func First(command string, stdin []byte) string {
+	if command == "" || os.Getenv(nestedVar) != "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), firstPatience)
+	defer cancel()
+	shell, flag := shellOf(runtime.GOOS)
+	cmd := exec.Command(shell, flag, command)
+	cmd.Env = append(os.Environ(), nestedVar+"=1")
+	cmd.Stdin = bytes.NewReader(stdin)
+	out := &bounded{limit: maxFirst}
+	cmd.Stdout = out
+	// However it ends, what counts is what it wrote in time.
+	if err := proc.Run(ctx, cmd, firstGrace); errors.Is(err, context.DeadlineExceeded) {
+		return ""
+	}
+	return out.String()
+}
+
+// shellOf returns the shell in which the host runs a status line command.
+func shellOf(goos string) (shell, flag string) {
+	if goos != "windows" {
+		return "/bin/sh", "-c"
+	}
+	if bash := os.Getenv("CLAUDE_CODE_GIT_BASH_PATH"); bash != "" {
+		return bash, "-c"
+	}
+	if bash, err := exec.LookPath("bash"); err == nil {
+		return bash, "-c"
+	}
+	return "powershell", "-Command"
+}
+
+// bounded keeps the beginning of what is written to it.
+type bounded struct {
+	strings.Builder
+	limit int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	b.Builder.Write(p[:min(len(p), b.limit-b.Len())])
+	return len(p), nil
+}

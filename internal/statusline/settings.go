@@ -1,0 +1,263 @@
+package statusline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+const (
+	bom = "\xef\xbb\xbf"
+	key = "statusLine"
+)
+
+// settings is the text of the user's settings.json. It is edited in place:
+// order, spacing and everything that is not ours stay byte for byte.
+type settings []byte
+
+// parse checks that data is a JSON object; nothing at all counts as an empty
+// one. An error says where it stops being one.
+func parse(data []byte) (settings, error) {
+	body := bytes.TrimPrefix(data, []byte(bom))
+	if len(bytes.TrimSpace(body)) == 0 {
+		return settings("{}\n"), nil
+	}
+	var object map[string]json.RawMessage
+	err := json.Unmarshal(body, &object)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		before := body[:min(int(syntax.Offset), len(body))]
+		return nil, fmt.Errorf("line %d is not valid JSON: %w", 1+bytes.Count(before, []byte("\n")), err)
+	case err != nil || object == nil:
+		return nil, errors.New("it does not hold a JSON object")
+	}
+	return settings(data), nil
+}
+
+// command returns the status line command, "" when there is none.
+func (s settings) command() string {
+	var line struct {
+		Command string `json:"command"`
+	}
+	if m, ok := s.find(); ok && json.Unmarshal(s[m.value:m.end], &line) == nil {
+		return line.Command
+	}
+	return ""
+}
+
+// withCommand returns s with command as its status line. Other fields of an
+// existing one, such as its padding, stay.
+func (s settings) withCommand(command string) settings {
+	m, ok := s.find()
+	if !ok {
+		return s.insert(command)
+	}
+	if c, ok := s.commandOf(m); ok {
+		return s.splice(c.value, c.end, quote(command))
+	}
+	return s.splice(m.value, m.end, s.object(command))
+}
+
+// restored returns s with the status line that stood in before. What else has
+// changed since stays.
+func (s settings) restored(before settings) settings {
+	now, ok := s.find()
+	if !ok {
+		return s
+	}
+	then, ok := before.find()
+	if !ok {
+		return s.remove(now)
+	}
+	from, fromOK := before.commandOf(then)
+	to, toOK := s.commandOf(now)
+	if fromOK && toOK {
+		return s.splice(to.value, to.end, string(before[from.value:from.end]))
+	}
+	return s.splice(now.value, now.end, string(before[then.value:then.end]))
+}
+
+// member is a name and its value inside an object: s[start:end], of which
+// s[value:end] is the value.
+type member struct {
+	name              string
+	start, value, end int
+}
+
+// find returns the status line. Of several the last counts, as for the host.
+func (s settings) find() (member, bool) {
+	list, _ := s.members(s.open())
+	return last(list, key)
+}
+
+// commandOf returns the command of the status line m, when it is one that
+// runs a command.
+func (s settings) commandOf(m member) (member, bool) {
+	if s[m.value] != '{' {
+		return member{}, false
+	}
+	list, _ := s.members(m.value)
+	kind, ok := last(list, "type")
+	if !ok || string(s[kind.value:kind.end]) != `"command"` {
+		return member{}, false
+	}
+	c, ok := last(list, "command")
+	return c, ok && s[c.value] == '"'
+}
+
+func last(list []member, name string) (member, bool) {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].name == name {
+			return list[i], true
+		}
+	}
+	return member{}, false
+}
+
+// open is where the outermost object begins.
+func (s settings) open() int { return bytes.IndexByte(s, '{') }
+
+// members lists the members of the object that begins at open, and where it
+// closes. The text has been checked by parse.
+func (s settings) members(open int) (list []member, end int) {
+	i := open + 1
+	for {
+		i = s.skipSpace(i)
+		switch s[i] {
+		case '}':
+			return list, i
+		case ',':
+			i++
+			continue
+		}
+		m := member{start: i}
+		i = s.skipValue(i)
+		json.Unmarshal(s[m.start:i], &m.name) // a name in valid JSON is a string
+		i = s.skipSpace(i) + 1                // the colon
+		m.value = s.skipSpace(i)
+		m.end = s.skipValue(m.value)
+		list = append(list, m)
+		i = m.end
+	}
+}
+
+func (s settings) skipSpace(i int) int {
+	for strings.IndexByte(" \t\r\n", s[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+// skipValue returns where the value that begins at i ends.
+func (s settings) skipValue(i int) int {
+	depth := 0
+	for {
+		switch s[i] {
+		case '{', '[':
+			depth++
+			i++
+		case '}', ']':
+			depth--
+			i++
+		case '"':
+			for i++; s[i] != '"'; i++ {
+				if s[i] == '\\' {
+					i++
+				}
+			}
+			i++
+		case ',', ':', ' ', '\t', '\r', '\n':
+			i++
+		default: // a number, true, false or null
+			for i < len(s) && strings.IndexByte(",:]} \t\r\n", s[i]) < 0 {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+}
+
+func (s settings) splice(from, to int, text string) settings {
+	out := make(settings, 0, len(s)+len(text))
+	out = append(out, s[:from]...)
+	out = append(out, text...)
+	return append(out, s[to:]...)
+}
+
+// style is how the outermost object is laid out.
+type style struct{ newline, indent, colon string }
+
+func (s settings) style() style {
+	list, _ := s.members(s.open())
+	if len(list) == 0 {
+		return style{"\n", "  ", ": "}
+	}
+	st := style{colon: ":"}
+	if list[0].value-list[0].start > len(quote(list[0].name))+1 {
+		st.colon = ": "
+	}
+	lead := string(s[s.open()+1 : list[0].start])
+	if i := strings.LastIndexByte(lead, '\n'); i >= 0 {
+		st.newline, st.indent = "\n", lead[i+1:]
+		if strings.HasSuffix(lead[:i], "\r") {
+			st.newline = "\r\n"
+		}
+	}
+	return st
+}
+
+// object is a status line of ours, laid out as the rest.
+func (s settings) object(command string) string {
+	st := s.style()
+	kind := `"type"` + st.colon + `"command",`
+	run := `"command"` + st.colon + quote(command)
+	if st.newline == "" {
+		return "{" + kind + strings.TrimPrefix(st.colon, ":") + run + "}"
+	}
+	inner := st.newline + st.indent + st.indent
+	return "{" + inner + kind + inner + run + st.newline + st.indent + "}"
+}
+
+// insert adds a status line behind the last member.
+func (s settings) insert(command string) settings {
+	st := s.style()
+	text := `"` + key + `"` + st.colon + s.object(command)
+	list, end := s.members(s.open())
+	if len(list) == 0 {
+		return s.splice(s.open()+1, end, st.newline+st.indent+text+st.newline)
+	}
+	at := list[len(list)-1].end
+	gap := st.newline + st.indent
+	if st.newline == "" {
+		gap = strings.TrimPrefix(st.colon, ":")
+	}
+	return s.splice(at, at, ","+gap+text)
+}
+
+// remove takes m out, with the comma that goes with it.
+func (s settings) remove(m member) settings {
+	list, end := s.members(s.open())
+	for i := range list {
+		switch {
+		case list[i].start != m.start:
+		case i > 0:
+			return s.splice(list[i-1].end, m.end, "")
+		case len(list) > 1:
+			return s.splice(m.start, list[1].start, "")
+		}
+	}
+	return s.splice(s.open()+1, end, "")
+}
+
+func quote(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.Encode(s) // a string always encodes
+	return strings.TrimSuffix(b.String(), "\n")
+}

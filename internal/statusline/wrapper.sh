@@ -1,0 +1,36 @@
+#!/bin/sh
+# Written by `ccreload statusline install`; `ccreload statusline uninstall`
+# takes it away. Starts the newest ccreload there is, so that the status line
+# survives updates of the plugins, and stays silent when there is none.
+
+home=${0%/*}
+plugins=${home%/*}/plugins
+first=$home/first
+
+root='' newest=-1
+for dir in "$plugins"/cache/*/*/*; do
+	[ -f "$dir/ccreload.json" ] && [ -f "$dir/bin/ccreload" ] || continue
+	version=${dir##*/}
+	case $version in
+	*[!0-9.]* | *..* | .* | *. | 0[0-9]* | *.0[0-9]*) number=0 ;; # a commit, not a release
+	*)
+		IFS=.
+		set -- $version
+		unset IFS
+		number=$((${1:-0} * 1000000 + ${2:-0} * 1000 + ${3:-0}))
+		;;
+	esac
+	[ "$number" -gt "$newest" ] && newest=$number root=$dir
+done
+if [ -n "$root" ]; then
+	market=${root%/*/*} plugin=${root%/*}
+	CLAUDE_PLUGIN_ROOT=$root
+	CLAUDE_PLUGIN_DATA=$plugins/data/${plugin##*/}-${market##*/}
+	export CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA
+	exec /bin/sh "$root/bin/ccreload" statusline
+fi
+for runtime in "${CCRELOAD_BIN:-}" "$(command -v ccreload)" @RUNTIME@; do
+	[ -x "$runtime" ] && exec "$runtime" statusline
+done
+[ -f "$first" ] && exec /bin/sh "$first"
+exit 0
