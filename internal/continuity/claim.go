@@ -57,6 +57,11 @@ func HasArm(d state.Dir) bool {
 	return err == nil
 }
 
+// HasClaims reports whether any session holds a claim.
+func HasClaims(d state.Dir) bool {
+	return slices.ContainsFunc(d.Names(), func(name string) bool { return strings.HasPrefix(name, claimPrefix) })
+}
+
 // FindClaim returns the session's claim.
 func FindClaim(r reader, session string) (Claim, bool) {
 	c, ok := readClaim(r, claimName(session))
@@ -151,7 +156,7 @@ const (
 	// Confirmed: the session has the notes; the claim is gone.
 	Confirmed
 	// Untold: the hook that should have told the notes was killed. The claim
-	// stays, with a new time; they have to be told again.
+	// stays, and they have to be told again.
 	Untold
 	// Underway: another hook is about to tell them.
 	Underway
@@ -169,8 +174,7 @@ func Confirm(tx *state.Tx, session string, now time.Time) (Claim, Standing, erro
 	case now.Sub(c.Time).Abs() < answering:
 		return c, Underway, nil
 	}
-	c.Time = now
-	return c, Untold, c.Put(tx)
+	return c, Untold, nil
 }
 
 // Start is a session that begins, as far as the claims of others depend on it.
@@ -186,7 +190,7 @@ type Start struct {
 func (s Start) lost(c Claim) bool {
 	switch {
 	case c.Client.PID == 0 && c.Session == s.Session:
-		return s.Resumed
+		return s.Resumed && s.Now.Sub(c.Time) > answering
 	case c.Client.PID == 0:
 		return s.Now.Sub(c.Time) > quiet
 	case c.Client.Same(s.Client):

@@ -82,6 +82,17 @@ func SetFront(doc, key, value string) (string, bool) {
 	return strings.Join(out, "") + body, true
 }
 
+// WithFront returns body below a new frontmatter block of keys and values.
+func WithFront(body string, pairs ...string) string {
+	var b strings.Builder
+	b.WriteString(fence + "\n")
+	for i := 0; i+1 < len(pairs); i += 2 {
+		b.WriteString(pairs[i] + ": " + quote(pairs[i+1]) + "\n")
+	}
+	b.WriteString(fence + "\n" + body)
+	return b.String()
+}
+
 // quote returns s as a double-quoted YAML scalar of one line.
 func quote(s string) string {
 	s = oneLine(s)

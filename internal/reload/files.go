@@ -51,6 +51,13 @@ func dirOf(project string) state.Dir { return state.At(filepath.Join(project, ".
 // Handlers returns the plugin's handlers by event.
 func Handlers() map[host.Event]host.Handler {
 	return map[host.Event]host.Handler{
-		host.Stop: stop,
+		host.SessionStart:     sessionStart,
+		host.UserPromptSubmit: userPrompt,
+		host.PreToolUse:       preTool,
+		host.PostToolUse:      postTool,
+		host.Stop:             stop,
+		host.PreCompact:       preCompact,
+		host.PostCompact:      postCompact,
+		host.SessionEnd:       sessionEnd,
 	}
 }

@@ -1,0 +1,156 @@
+package reload
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/transcript"
+)
+
+// Summaries of the host are kept as compact-TIME.md, the newest few.
+const (
+	summaryPrefix = "compact-"
+	summarySuffix = ".md"
+	summaryTime   = "20060102T150405.000Z"
+	maxSummaries  = 3
+	maxSummary    = 60_000 // characters
+)
+
+// replaceable reports whether a mechanical digest may take the place of doc:
+// never of one that a model wrote.
+func replaceable(doc string, present bool) bool {
+	return !present || isMechanical(doc) || isStub(doc)
+}
+
+// preCompact arms, so that the thread survives the compaction, and writes a
+// mechanical digest when there is none worth keeping.
+func preCompact(call *host.Call) (host.Output, error) {
+	dir := dirOf(call.Project)
+	settings := settingsFor(call, dir)
+	if loopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !settings.Headless {
+		return host.Output{}, nil
+	}
+	begin := continuity.Begin(call.Payload, call.Env)
+	// Transcript and git are read before the lock is taken; what they are read
+	// for is decided again under it.
+	var fallback []byte
+	old, present, err := readDigest(dir)
+	if err == nil && replaceable(old, present) {
+		fallback = []byte(gatherMechanical(call, dir, old).digest())
+	}
+	return host.Output{}, dir.Do(lockWait, func(tx *state.Tx) error {
+		arm, armed := continuity.FindArm(tx)
+		if armed && begin.LeftTo(arm) {
+			return nil // the digest is waiting for somebody else
+		}
+		doc, present, err := readDigest(tx)
+		if fallback != nil && err == nil && replaceable(doc, present) {
+			if _, err := keepAside(tx, begin.Session, settings.OwnerWindow, begin.Now); err != nil {
+				call.Env.Log("the digest was not kept aside", "error", err.Error())
+			}
+			if err := tx.Write(digestFile, fallback); err != nil {
+				return err
+			}
+		}
+		return continuity.Arm{Owner: begin.Session, Client: begin.Client}.Put(tx)
+	})
+}
+
+// postCompact keeps the host's own summary: a model has written it, and it
+// costs nothing.
+func postCompact(call *host.Call) (host.Output, error) {
+	dir := dirOf(call.Project)
+	text := strings.TrimSpace(call.Payload.Summary)
+	if text == "" || loopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !settingsFor(call, dir).Headless {
+		return host.Output{}, nil
+	}
+	text, _ = transcript.Redact(strings.ToValidUTF8(text, "\ufffd"))
+	session, now := continuity.SessionID(call.Payload), call.Env.Now().UTC()
+	doc := continuity.WithFront(host.Cut(text, maxSummary)+"\n", keyOwner, session, keyUpdated, now.Format(time.RFC3339))
+	return host.Output{}, dir.Do(lockWait, func(tx *state.Tx) error {
+		names := summaries(dir)
+		if n := len(names); n > 0 {
+			last, err := tx.Read(names[n-1], maxFile)
+			if err == nil && continuity.Body(string(last)) == continuity.Body(doc) && continuity.FrontValue(string(last), keyOwner) == session {
+				return nil // case F44
+			}
+		}
+		if err := tx.Write(summaryPrefix+now.Format(summaryTime)+summarySuffix, []byte(doc)); err != nil {
+			return err
+		}
+		for names = summaries(dir); len(names) > maxSummaries; names = names[1:] {
+			if err := tx.Remove(names[0]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// summaries returns the names of the kept summaries, oldest first.
+func summaries(dir state.Dir) []string {
+	return slices.DeleteFunc(dir.Names(), func(name string) bool {
+		return !strings.HasPrefix(name, summaryPrefix) || !strings.HasSuffix(name, summarySuffix)
+	})
+}
+
+// lastSummary returns the newest summary of a session and its time.
+func lastSummary(dir state.Dir, session string) (text string, at time.Time) {
+	names := summaries(dir)
+	for _, name := range slices.Backward(names) {
+		data, err := dir.Read(name, maxFile)
+		if err == nil && continuity.FrontValue(string(data), keyOwner) == session {
+			at, _ := time.Parse(time.RFC3339, continuity.FrontValue(string(data), keyUpdated))
+			return continuity.Body(string(data)), at
+		}
+	}
+	return "", time.Time{}
+}
+
+// gatherMechanical collects what a mechanical digest is made of. old is the
+// mechanical digest it replaces, "" for none.
+func gatherMechanical(call *host.Call, dir state.Dir, old string) mechanical {
+	m := mechanical{Session: continuity.SessionID(call.Payload), Now: call.Env.Now(), Project: call.Project}
+	m.Summary, m.SummaryAt = lastSummary(dir, m.Session)
+	// The summary stands for everything before it; without one the whole
+	// session counts.
+	var since time.Time
+	if m.Summary != "" && isMechanical(old) && continuity.FrontValue(old, keyOwner) == m.Session {
+		since, _ = time.Parse(time.RFC3339, continuity.FrontValue(old, keyUpdated))
+	}
+	var err error
+	if m.Facts, err = transcript.ReadFacts(call.Payload.TranscriptPath, since); err != nil {
+		call.Env.Log("the transcript was not read", "error", err.Error())
+	}
+	if len(m.Facts.Prompts) == 0 && !since.IsZero() {
+		if all, err := transcript.ReadFacts(call.Payload.TranscriptPath, time.Time{}); err == nil {
+			m.Facts.Prompts = all.Prompts
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), gitWait)
+	defer cancel()
+	// The worktree that the session stands in, not the project (case F39).
+	cwd := call.Payload.Cwd
+	if cwd == "" {
+		cwd = call.Project
+	}
+	if repo, err := git.Open(ctx, cwd); err == nil {
+		if status, err := repo.Status(ctx); err == nil {
+			m.Branch = status.Branch
+			for _, f := range status.Files {
+				m.Dirty = append(m.Dirty, filepath.FromSlash(f.Path))
+			}
+		}
+	}
+	if m.Branch == "" {
+		m.Branch = m.Facts.Branch
+	}
+	return m
+}

@@ -1,0 +1,196 @@
+package reload
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// The four sections of a digest, in its order.
+const (
+	sectionDone = "Done this stretch"
+	sectionOpen = "In flight"
+	sectionNext = "Next concrete step"
+	sectionRisk = "Open questions & risks"
+)
+
+// survivors are the sections that outlive the cut of a digest that is too
+// long for the host, the most important first; the frontmatter with the
+// intent goes before them all.
+var survivors = []string{sectionNext, sectionOpen, sectionRisk}
+
+// Keys of a digest's frontmatter.
+const (
+	keyOwner   = "session_id"
+	keyUpdated = "updated_at"
+	keyIntent  = "intent"
+)
+
+// mechanicalMark opens the intent of a digest that no model has had a hand in.
+const mechanicalMark = "(mechanical"
+
+// readDigest returns the digest, false when there is nothing to hand over. A
+// digest that cannot be read, or is larger than any digest is, is an error.
+func readDigest(from reader) (doc string, ok bool, err error) {
+	if from.Kind(digestFile) != state.File {
+		return "", false, nil
+	}
+	data, err := from.Read(digestFile, maxFile)
+	if err != nil {
+		return "", false, err
+	}
+	return string(data), strings.TrimSpace(string(data)) != "", nil
+}
+
+// stampDigest returns doc with the session that owns it and the time in its
+// frontmatter; an empty owner leaves the one it names. A document without
+// frontmatter gets one, unless it begins like one that was never closed. The
+// body keeps its bytes. What a model writes is no longer mechanical.
+func stampDigest(doc, owner string, now time.Time) string {
+	if !continuity.HasFront(doc) {
+		if strings.HasPrefix(strings.TrimPrefix(doc, "\ufeff"), "---") {
+			return doc
+		}
+		doc = continuity.WithFront(doc, keyOwner, "", keyUpdated, "", keyIntent, "")
+	}
+	if owner != "" {
+		doc, _ = continuity.SetFront(doc, keyOwner, owner)
+	}
+	doc, _ = continuity.SetFront(doc, keyUpdated, now.UTC().Format(time.RFC3339))
+	if intent := continuity.FrontValue(doc, keyIntent); strings.HasPrefix(intent, mechanicalMark) {
+		_, rest, _ := strings.Cut(intent, ")")
+		doc, _ = continuity.SetFront(doc, keyIntent, strings.TrimSpace(rest))
+	}
+	return doc
+}
+
+// setOwner names the session that carries the thread from here on, where the
+// digest can say so, and keeps the time of the file: nothing new is in it.
+func setOwner(tx *state.Tx, doc, session string) (string, error) {
+	owned, ok := continuity.SetFront(doc, keyOwner, session)
+	if !ok || session == "" || owned == doc {
+		return doc, nil
+	}
+	_, wrote := tx.Stat(digestFile)
+	if err := tx.Write(digestFile, []byte(owned)); err != nil {
+		return doc, err
+	}
+	return owned, tx.SetTime(digestFile, wrote)
+}
+
+// missing lists what a digest lacks: its intent, and those of the four
+// sections that are not there or say nothing at all.
+func missing(doc string) []string {
+	var list []string
+	if continuity.FrontValue(doc, keyIntent) == "" {
+		list = append(list, keyIntent)
+	}
+	for _, title := range []string{sectionDone, sectionOpen, sectionNext, sectionRisk} {
+		if text, ok := continuity.Section(doc, title); !ok || strings.TrimSpace(text) == "" {
+			list = append(list, title)
+		}
+	}
+	return list
+}
+
+// isMechanical reports whether a program wrote the digest.
+func isMechanical(doc string) bool {
+	return strings.HasPrefix(continuity.FrontValue(doc, keyIntent), mechanicalMark)
+}
+
+// isStub reports whether a digest holds headings and filler and nothing to go
+// on with.
+func isStub(doc string) bool {
+	for line := range strings.Lines(continuity.Body(doc)) {
+		line = strings.TrimSpace(line)
+		if line != "" && line[0] != '#' && !saysNothing(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// saysNothing reports whether a line is filler, such as "- none" or
+// "(nothing in flight)".
+func saysNothing(line string) bool {
+	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	if len(words) == 0 {
+		return true
+	}
+	switch words[0] {
+	case "nothing", "none", "unknown", "n", "na", "tbd", "empty":
+		return len(words) <= 4
+	}
+	return false
+}
+
+// firstLine returns the first line of a section that says something, without
+// its bullet, "" when there is none.
+func firstLine(doc, title string) string {
+	text, _ := continuity.Section(doc, title)
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "-*+> \t")
+		if line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// Characters of each part of the banner.
+const (
+	bannerIntent = 90
+	bannerPart   = 70
+	bannerNext   = 110
+)
+
+// banner is the line that tells a person what was picked up.
+func banner(doc string) string {
+	intent := continuity.FrontValue(doc, keyIntent)
+	done, open := firstLine(doc, sectionDone), firstLine(doc, sectionOpen)
+	if saysNothing(done) {
+		done = ""
+	}
+	if saysNothing(open) {
+		open = ""
+	}
+	return textBanner(
+		continuity.Line(intent, bannerIntent),
+		continuity.Line(done, bannerPart),
+		continuity.Line(open, bannerPart),
+		continuity.Line(firstLine(doc, sectionNext), bannerNext),
+	)
+}
+
+// notes puts a digest into the form in which the next session gets it.
+func notes(doc, path string) string {
+	return continuity.Notes{
+		Intro: textIntro(continuity.Line(continuity.FrontValue(doc, keyUpdated), 40), isMechanical(doc)),
+		Doc:   doc,
+		First: survivors,
+		Rest:  func(left int) string { return textRest(path, left) },
+	}.Context()
+}
+
+// asideName is the file of a foreign session's digest; the time is added when
+// another digest of that session is there already.
+func asideName(owner string, wrote time.Time, again int) string {
+	name := continuity.FileName(owner)
+	if name == "" {
+		name = "unknown"
+	}
+	switch again {
+	case 0:
+	case 1:
+		name += fmt.Sprintf(".%d", wrote.Unix())
+	default:
+		name += fmt.Sprintf(".%d", wrote.UnixNano())
+	}
+	return fmt.Sprintf(sideFileFmt, name)
+}
