@@ -44,6 +44,9 @@ func ticked(words []string) []string {
 	return out
 }
 
+// cell returns text as it may stand in a Markdown table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
 // optionTable returns the options of p as a Markdown table without a final
 // newline, "" when it has none.
 func (p *Plugin) optionTable() string {
@@ -62,10 +65,7 @@ func (p *Plugin) optionTable() string {
 				host.ScopeProject: "project",
 			}[s])
 		}
-		cells := []string{"`" + o.Key + "`", defaultOf(o), takes(o), strings.Join(where, ", "), o.Help}
-		for i := range cells {
-			cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
-		}
+		cells := []string{"`" + o.Key + "`", defaultOf(o), takes(o), strings.Join(where, ", "), cell(o.Help)}
 		rows = append(rows, "| "+strings.Join(cells, " | ")+" |")
 	}
 	return strings.Join(rows, "\n")

@@ -119,7 +119,8 @@ func (m *Manifest) functions(p *Plugin) template.FuncMap {
 		"opt":      show(defaultOf),
 		"range_of": show(takes),
 		"choices":  show(func(o host.Option) string { return either(ticked(o.Choices)) }),
-		"options":  func() string { return p.optionTable() },
+		"options":  p.optionTable,
+		"cell":     cell,
 		"quote":    strconv.Quote, // YAML reads a string in double quotes as Go writes it
 		"join":     strings.Join,
 		"slug":     m.Slug,

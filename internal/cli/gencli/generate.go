@@ -52,10 +52,13 @@ func write(cmd *cobra.Command, args []string, do func(*gen.Project) ([]gen.Chang
 	changes, err := do(p)
 	out := cmd.OutOrStdout()
 	list(out, changes)
-	if err == nil && len(changes) == 0 {
+	if err != nil {
+		return inputError{err}
+	}
+	if len(changes) == 0 {
 		fmt.Fprintln(out, "everything is up to date")
 	}
-	return err
+	return nil
 }
 
 // said is how a change is put to a person.
