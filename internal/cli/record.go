@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ccreload/ccreload/internal/record"
+)
+
+func (rt *runtime) recordCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "record",
+		Short: "Record the hook calls of this project, to replay or to attach to a report",
+		Long: `Record keeps every call of our hooks in this project, with the rows the
+transcript gained in between, in a file of yours outside the project. Nothing
+leaves this machine: "ccreload record export" writes a copy without prompts,
+answers, file contents, names of files, and secrets, and says what it keeps.`,
+		Example: `  ccreload record on
+  ccreload record off
+  ccreload record export session.jsonl && ccreload replay session.jsonl`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return rt.recordStatus() },
+	}
+	cmd.AddCommand(
+		rt.recordVerb("on", "Begin a recording; the one before it is dropped", rt.recordOn),
+		rt.recordVerb("off", "End the recording and keep it", rt.recordOff),
+		rt.recordVerb("drop", "Delete what has been recorded", rt.recordDrop),
+		rt.recordExportCommand(),
+	)
+	return cmd
+}
+
+func (rt *runtime) recordVerb(name, short string, run func(record.Shelf) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   name,
+		Short: short,
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			shelf, err := rt.shelf()
+			if err != nil {
+				return err
+			}
+			return run(shelf)
+		},
+	}
+}
+
+// shelf returns where the recordings of this project lie. The host names a
+// project by its path without links.
+func (rt *runtime) shelf() (record.Shelf, error) {
+	project, err := rt.project()
+	if err != nil {
+		return record.Shelf{}, err
+	}
+	if real, err := filepath.EvalSymlinks(project); err == nil {
+		project = real
+	}
+	return record.ShelfFor(project, rt.env.Getenv), nil
+}
+
+func (rt *runtime) recordOn(shelf record.Shelf) error {
+	begun, err := shelf.Start()
+	if err != nil {
+		return err
+	}
+	if !begun {
+		fmt.Fprintln(rt.stdout, "Recording is on already.")
+		return nil
+	}
+	fmt.Fprintf(rt.stdout, "Recording is on for this project. It goes to %s;\nend it with: ccreload record off\n", shelf.Ongoing())
+	return nil
+}
+
+func (rt *runtime) recordOff(shelf record.Shelf) error {
+	ended, err := shelf.Stop()
+	if err != nil {
+		return err
+	}
+	if !ended {
+		fmt.Fprintln(rt.stdout, "Recording is off already.")
+		return nil
+	}
+	fmt.Fprintln(rt.stdout, "Recording is off. Write a copy to give away with: ccreload record export FILE")
+	return nil
+}
+
+func (rt *runtime) recordDrop(shelf record.Shelf) error {
+	if err := shelf.Drop(); err != nil {
+		return err
+	}
+	fmt.Fprintln(rt.stdout, "Nothing is recorded of this project any more.")
+	return nil
+}
+
+func (rt *runtime) recordStatus() error {
+	shelf, err := rt.shelf()
+	if err != nil {
+		return err
+	}
+	f, err := shelf.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintln(rt.stdout, "Recording is off, and nothing has been recorded of this project.")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum, err := record.Summary(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	state := "off"
+	if f.Name() == shelf.Ongoing() {
+		state = "on"
+	}
+	since := ""
+	if sum.Calls > 0 {
+		since = " since " + sum.Since.Local().Format(time.DateTime)
+	}
+	fmt.Fprintf(rt.stdout, "Recording is %s: hook calls: %d%s, %d KB in %s\n", state, sum.Calls, since, (sum.Bytes+1023)/1024, f.Name())
+	return nil
+}
+
+func (rt *runtime) recordExportCommand() *cobra.Command {
+	var text bool
+	cmd := &cobra.Command{
+		Use:   "export [FILE]",
+		Short: "Write the recording without what is private",
+		Long: `Export writes the recording to FILE, or to stdout, in the form that replay
+reads. It keeps:
+
+  - ` + strings.Join(record.Kept, "\n  - ") + `
+
+With --text, texts stay too, less known kinds of secrets and the paths of this
+machine: read the file before you give it away.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return rt.recordExport(rt.stdout, text)
+			}
+			f, err := os.OpenFile(args[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if errors.Is(err, fs.ErrExist) {
+				return usagef("%s is there already; name another file", args[0])
+			}
+			if err != nil {
+				return usageError{err}
+			}
+			err = errors.Join(rt.recordExport(f, text), f.Close())
+			if err != nil {
+				os.Remove(args[0])
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&text, "text", false, "keep texts, less secrets and paths")
+	return cmd
+}
+
+// recordExport writes the recording to out and says on stderr what is in it.
+func (rt *runtime) recordExport(out io.Writer, text bool) error {
+	shelf, err := rt.shelf()
+	if err != nil {
+		return err
+	}
+	f, err := shelf.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef("nothing has been recorded of this project; begin with: ccreload record on")
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return err
+	}
+	done, err := record.Export(f, out, record.Places{Home: home, Tmp: os.TempDir()}, text)
+	if errors.Is(err, record.ErrEmpty) {
+		return usageError{err}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	fmt.Fprintf(rt.stderr, "Exported: hook calls %d, transcript rows %d.\n", done.Calls, done.Rows)
+	if text {
+		fmt.Fprintf(rt.stderr, "Taken out: secrets %d, and the paths of this machine. Texts are in it: read it before you give it away.\n", done.Secrets)
+		return nil
+	}
+	fmt.Fprintf(rt.stderr, "Taken out: texts %d, among them secrets %d. Kept:\n", done.Texts, done.Secrets)
+	for _, what := range record.Kept {
+		fmt.Fprintf(rt.stderr, "- %s\n", what)
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/record"
+	"github.com/ccreload/ccreload/internal/reload"
+)
+
+// paperWidth is how wide a timeline is when there is no terminal to ask.
+const paperWidth = 100
+
+func (rt *runtime) replayCommand() *cobra.Command {
+	var f replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay FILE...",
+		Short: "Run recorded sessions through the hooks and show what they say",
+		Long: `Replay runs every hook call of a recording through the real binary, in a
+throw-away home and project, and prints what the person would have seen and
+what the model would have been given. FILE may be - for stdin.
+
+Which hooks start for a call is decided as the host does it, by the hooks.json
+of the plugin's tree. A client that was recorded is stood in for by a live
+process from its first call to its last. Times in the transcript are moved to
+the present.`,
+		Example: `  ccreload replay testdata/recordings/notify-ladder.jsonl
+  ccreload replay --set context_budget_mode=snapshot --full snapshot-cycle.jsonl
+  ccreload replay --json session.jsonl | jq '.calls[] | select(.message)'`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, files []string) error {
+			faults := 0
+			for i, file := range files {
+				if i > 0 && !f.json {
+					fmt.Fprintln(rt.stdout)
+				}
+				n, err := rt.replay(file, f)
+				if err != nil {
+					return err
+				}
+				faults += n
+			}
+			if faults > 0 {
+				return errFailed
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.plugin, "plugin", reload.Plugin, "plugin whose hooks run")
+	flags.StringVar(&f.root, "root", "", "directory of the plugin's tree (default: found)")
+	flags.StringArrayVar(&f.set, "set", nil, "set an option of the plugin, as `KEY=VALUE`; may be repeated")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object a recording")
+	flags.BoolVar(&f.full, "full", false, "print texts whole")
+	return cmd
+}
+
+type replayFlags struct {
+	plugin, root string
+	set          []string
+	json, full   bool
+}
+
+// replay replays one recording and returns how many calls went wrong.
+func (rt *runtime) replay(file string, f replayFlags) (faults int, err error) {
+	calls, err := rt.readRecording(file)
+	if err != nil {
+		return 0, err
+	}
+	binary, err := rt.ownBinary()
+	if err != nil {
+		return 0, err
+	}
+	root, profile, err := rt.pluginTree(f, binary)
+	if err != nil {
+		return 0, err
+	}
+	env, config, err := options(profile, f.set)
+	if err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "ccreload-replay-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+	r := record.Replayer{Binary: binary, Root: root, Dir: dir, Env: env, Config: config}
+	if f.json {
+		return rt.replayJSON(r, name, f.plugin, calls)
+	}
+	color, width := rt.screen()
+	t := record.Timeline{Out: rt.stdout, Color: color, Width: width, Full: f.full}
+	t.Begin(name, strings.TrimSpace(f.plugin+" "+profile.Version), calls)
+	next, err := r.Run(calls, func(s record.Step) error {
+		if s.Fault != "" {
+			faults++
+		}
+		t.Step(s)
+		return nil
+	})
+	if err == nil {
+		t.End(next)
+	}
+	return faults, err
+}
+
+func (rt *runtime) replayJSON(r record.Replayer, name, plugin string, calls []record.Call) (faults int, err error) {
+	report := record.Report{Recording: name, Plugin: plugin}
+	next, err := r.Run(calls, func(s record.Step) error {
+		if s.Fault != "" {
+			faults++
+		}
+		report.Calls = append(report.Calls, s.Report())
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	report.Next = next.Report()
+	enc := json.NewEncoder(rt.stdout)
+	enc.SetEscapeHTML(false)
+	return faults, enc.Encode(report)
+}
+
+// readRecording reads the recording at path, or on stdin for "-".
+func (rt *runtime) readRecording(path string) ([]record.Call, error) {
+	var in io.Reader = rt.stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		defer f.Close()
+		in = f
+	}
+	calls, err := record.Read(in)
+	if err != nil {
+		return nil, usagef("%s is not a recording: %w", path, err)
+	}
+	return calls, nil
+}
+
+// ownBinary returns the binary that hooks run: the one CCRELOAD_BIN names, as
+// for the launcher, else this one.
+func (rt *runtime) ownBinary() (string, error) {
+	if bin := rt.env.Getenv("CCRELOAD_BIN"); bin != "" {
+		return bin, nil
+	}
+	return os.Executable()
+}
+
+// pluginTree finds the tree of the plugin: where the user says, where the host
+// runs it from, around this binary, or in the working directory.
+func (rt *runtime) pluginTree(f replayFlags, binary string) (string, host.Profile, error) {
+	var dirs []string
+	if f.root != "" {
+		dirs = append(dirs, f.root)
+	} else {
+		if root := rt.env.Getenv("CLAUDE_PLUGIN_ROOT"); root != "" {
+			dirs = append(dirs, root)
+		}
+		dirs = append(dirs, filepath.Dir(filepath.Dir(binary)))
+		if cwd, err := os.Getwd(); err == nil {
+			dirs = append(dirs, cwd)
+		}
+	}
+	root, profile, err := record.FindRoot(f.plugin, dirs...)
+	if err != nil {
+		return "", host.Profile{}, usagef("%w: name one with --root", err)
+	}
+	return root, profile, nil
+}
+
+// options turns KEY=VALUE pairs into what carries them at run time: the
+// variable the host sets, or, for an option that is only the project's, a line
+// of the project's config file.
+func options(profile host.Profile, pairs []string) (env, config map[string]string, err error) {
+	env, config = map[string]string{}, map[string]string{}
+	for _, pair := range pairs {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, nil, usagef("--set %q is not KEY=VALUE", pair)
+		}
+		option, ok := profile.Option(key)
+		if !ok {
+			return nil, nil, usagef("%s has no option %q", profile.Plugin, key)
+		}
+		value, err := option.Check(value)
+		if err != nil {
+			return nil, nil, usageError{err}
+		}
+		if option.HasScope(host.ScopeUser) {
+			env[option.EnvName()] = value
+		} else {
+			config[key] = value
+		}
+	}
+	return env, config, nil
+}
+
+// screen reports whether stdout takes colours, and how wide it is.
+func (rt *runtime) screen() (color bool, width int) {
+	f, ok := rt.stdout.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return false, paperWidth
+	}
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil {
+		width = w
+	}
+	return rt.env.Getenv("NO_COLOR") == "" && rt.env.Getenv("TERM") != "dumb", width
+}

@@ -1,0 +1,316 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/hook"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/transcript"
+)
+
+// latency is how long a Stop hook runs before the rows arrive that the host
+// wrote late (case F02).
+const latency = 50 * time.Millisecond
+
+// Replayer says what to replay with.
+type Replayer struct {
+	Binary string // the ccreload to run
+	Root   string // the plugin's root; its hooks.json says what starts
+	Dir    string // an existing directory, empty, that the replay may fill
+	// Env is what every hook finds in its environment beside the variables of
+	// the recording: options of the plugin, for one.
+	Env map[string]string
+	// Config is written to the project's config file, by the binary itself.
+	Config map[string]string
+}
+
+// Step is one call as it went this time. In texts, the replay's directories
+// are $PROJECT, $HOME and $TMP again.
+type Step struct {
+	T         float64       // seconds, as recorded
+	Payload   host.Payload  // what was asked
+	Client    string        // the client's version as far as the transcript tells
+	Tokens    int           // occupancy after the call, -1 when unknown
+	Processes int           // how many hooks were started
+	Took      time.Duration // for all of them
+	Said      host.Output   // what they answered
+	Fault     string        // what went wrong, from the debug log or the host's point of view
+}
+
+// Hidden reports whether the host does not show Said.Message.
+func (s Step) Hidden() bool {
+	return s.Said.Message != "" && s.Payload.Event == host.SessionStart && continuity.HidesMessage(s.Payload.Source, s.Client)
+}
+
+// Run replays calls in order and hands each step to each as it is done. Then
+// it starts one more session in the same place, which no recording has, and
+// returns that step: what it is given is what a person would go on with.
+func (r Replayer) Run(calls []Call, each func(Step) error) (Step, error) {
+	hooks, err := readHooks(r.Root)
+	if err != nil {
+		return Step{}, err
+	}
+	w, err := newWorld(r.Dir, r.Binary, r.Root)
+	if err != nil {
+		return Step{}, err
+	}
+	defer w.leave(math.MaxInt)
+	if err := w.configure(r.Config); err != nil {
+		return Step{}, err
+	}
+	last := map[string]int{} // by client: its last call
+	for i, c := range calls {
+		last[c.Env["CLAUDE_PID"]] = i
+	}
+	p := player{Replayer: r, world: w, hooks: hooks}
+	pending := append([]Call(nil), calls...)
+	for i := range pending {
+		step, err := p.play(pending[i], last[pending[i].Env["CLAUDE_PID"]], late(pending, i))
+		if err == nil {
+			err = each(step)
+		}
+		if err != nil {
+			return Step{}, fmt.Errorf("call %d, %s at %.1f s: %w", i+1, calls[i].Event, calls[i].T, err)
+		}
+		w.leave(i)
+	}
+	return p.play(newcomer(calls[len(calls)-1]), math.MaxInt, nil)
+}
+
+// late takes from the calls after i the rows that the host was still writing
+// when the Stop hook of call i ran: an answer at the head of the rows of the
+// next call on that transcript.
+func late(calls []Call, i int) []json.RawMessage {
+	if calls[i].Event != host.Stop {
+		return nil
+	}
+	path := transcriptPath(calls[i])
+	for j := i + 1; j < len(calls); j++ {
+		if transcriptPath(calls[j]) != path {
+			continue
+		}
+		n := 0
+		for k, row := range calls[j].Rows {
+			var r struct {
+				Type string `json:"type"`
+			}
+			if json.Unmarshal(row, &r) != nil || r.Type == "user" {
+				break
+			}
+			if r.Type == "assistant" {
+				n = k + 1
+			}
+		}
+		rows := calls[j].Rows[:n]
+		calls[j].Rows = calls[j].Rows[n:]
+		return rows
+	}
+	return nil
+}
+
+func transcriptPath(c Call) string {
+	var p struct {
+		Path string `json:"transcript_path"`
+	}
+	if json.Unmarshal(c.Payload, &p) != nil {
+		return ""
+	}
+	return p.Path
+}
+
+// newcomer is the start of a session that comes after c, at a terminal.
+func newcomer(c Call) Call {
+	const id = "ffffffff-0000-4000-8000-000000000000"
+	payload := `{"hook_event_name":"SessionStart","session_id":"` + id + `","source":"startup","cwd":"$PROJECT",` +
+		`"transcript_path":"$HOME/.claude/projects/-PROJECT/` + id + `.jsonl"}`
+	return Call{
+		T:     c.T,
+		Event: host.SessionStart,
+		Env: map[string]string{
+			"CLAUDE_PID":                   "newcomer",
+			"CLAUDE_CODE_SESSION_ID":       id,
+			"CLAUDE_CODE_ENTRYPOINT":       "cli",
+			"CLAUDE_CODE_SESSION_ATTENDED": "1",
+			"CLAUDE_PROJECT_DIR":           "$PROJECT",
+		},
+		Payload: json.RawMessage(payload),
+	}
+}
+
+// player replays calls one by one.
+type player struct {
+	Replayer
+	world *world
+	hooks hooks
+	log   int64 // bytes of the debug log that have been read
+	// client is the version of the newest transcript row that has one.
+	client string
+}
+
+// play makes call c. Its client lives up to call number until.
+func (p *player) play(c Call, until int, late []json.RawMessage) (Step, error) {
+	recorded := c
+	c, err := p.world.places.expand(c)
+	if err != nil {
+		return Step{}, err
+	}
+	if pid := c.Env["CLAUDE_PID"]; pid != "" {
+		if c.Env["CLAUDE_PID"], err = p.world.clientPID(pid, until); err != nil {
+			return Step{}, err
+		}
+	}
+	payload, err := host.Claude{}.Decode(c.Payload)
+	if err != nil {
+		return Step{}, err
+	}
+	if err := p.world.append(payload.TranscriptPath, c.Rows, c.Rewritten); err != nil {
+		return Step{}, err
+	}
+	if err := p.world.perform(c.Event, c.Payload); err != nil {
+		return Step{}, err
+	}
+	lateCall, err := p.world.places.expand(Call{Payload: recorded.Payload, Rows: late})
+	if err != nil {
+		return Step{}, err
+	}
+	arrive := func() error { return p.world.append(payload.TranscriptPath, lateCall.Rows, false) }
+	step := Step{T: c.T, Payload: payload}
+	for _, h := range p.hooks.started(payload) {
+		step.Processes++
+		if err := p.start(h, c, &step, arrive); err != nil {
+			return Step{}, err
+		}
+		arrive = func() error { return nil }
+	}
+	if step.Processes == 0 {
+		if err := arrive(); err != nil {
+			return Step{}, err
+		}
+	}
+	p.finish(&step)
+	return step, nil
+}
+
+// start runs one handler as the host does and adds to step what it said.
+func (p *player) start(h handler, c Call, step *Step, arrive func() error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), h.timeout())
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.Binary, h.Args...)
+	cmd.Env = p.world.environ(c.Env)
+	for name, v := range p.Env {
+		cmd.Env = append(cmd.Env, name+"="+v)
+	}
+	cmd.Dir = p.world.places.Project
+	cmd.Stdin = bytes.NewReader(c.Payload)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	begun := time.Now()
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("%s: %w", p.Binary, err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		done <- err
+	case <-time.After(latency):
+	}
+	if err := arrive(); err != nil {
+		return err
+	}
+	err := <-done
+	step.Took += time.Since(begun)
+	said, invalid := host.Claude{}.Parse(step.Payload.Event, stdout.Bytes())
+	switch {
+	case ctx.Err() != nil:
+		step.fault("no answer within " + h.timeout().String())
+	case err != nil:
+		step.fault(fmt.Sprintf("%v %s", err, bytes.TrimSpace(stderr.Bytes())))
+	case invalid != nil:
+		step.fault(invalid.Error())
+	case stderr.Len() > 0:
+		step.fault("on stderr: " + strings.TrimSpace(stderr.String()))
+	}
+	step.Said.Message = join(step.Said.Message, p.world.places.out(said.Message))
+	step.Said.Context = join(step.Said.Context, p.world.places.out(said.Context))
+	step.Said.Continue = join(step.Said.Continue, p.world.places.out(said.Continue))
+	return nil
+}
+
+// finish adds what can be seen once all hooks have run.
+func (p *player) finish(step *Step) {
+	p.world.last = time.Now()
+	step.Tokens = -1
+	if tail, err := transcript.ReadTail(step.Payload.TranscriptPath); err == nil {
+		if tail.Known && !tail.Estimate {
+			step.Tokens = tail.Tokens
+		}
+		if tail.Version != "" {
+			p.client = tail.Version
+		}
+	}
+	step.Client = p.client
+	for _, msg := range p.faults() {
+		step.fault(p.world.places.out(msg))
+	}
+}
+
+// faults returns the faults that were logged since it was last called.
+func (p *player) faults() []string {
+	data, err := os.ReadFile(filepath.Join(p.world.data, hook.LogName))
+	if err != nil || int64(len(data)) <= p.log {
+		return nil
+	}
+	fresh := data[p.log:]
+	p.log = int64(len(data))
+	var out []string
+	for line := range bytes.Lines(fresh) {
+		var row struct{ Level, Msg string }
+		if json.Unmarshal(line, &row) == nil && row.Level == "error" {
+			out = append(out, row.Msg)
+		}
+	}
+	return out
+}
+
+func (s *Step) fault(msg string) {
+	if s.Fault != "" {
+		msg = s.Fault + "; " + msg
+	}
+	s.Fault = msg
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
+
+// FindRoot returns the root of the tree of plugin and what its ccreload.json
+// says: one of dirs, or the place a marketplace in one of them has it. The
+// error says where it looked.
+func FindRoot(plugin string, dirs ...string) (string, host.Profile, error) {
+	for _, dir := range dirs {
+		for _, root := range []string{dir, filepath.Join(dir, "marketplace", "plugins", plugin), filepath.Join(dir, "plugins", plugin)} {
+			data, err := os.ReadFile(filepath.Join(root, "ccreload.json"))
+			if err != nil {
+				continue
+			}
+			if profile, err := host.DecodeProfile(data); err == nil && profile.Plugin == plugin {
+				return root, profile, nil
+			}
+		}
+	}
+	return "", host.Profile{}, fmt.Errorf("no tree of plugin %q in %s", plugin, strings.Join(dirs, ", "))
+}
