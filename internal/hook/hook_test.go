@@ -90,7 +90,7 @@ func TestRunFailsOpen(t *testing.T) {
 		log   string
 	}{
 		"empty payload (case F74)":       {stdin: "", log: "payload is empty"},
-		"half a payload (case F74)":      {stdin: stop[:20], log: "not readable"},
+		"half a payload (case F74)":      {stdin: stop[:20], log: "readable JSON"},
 		"30 MB (case F74)":               {stdin: `{"prompt":"` + strings.Repeat("x", 30<<20), log: "more than"},
 		"no plugin root (case F07)":      {stdin: stop, set: func(_ *testing.T, w *world) { delete(w.vars, "CLAUDE_PLUGIN_ROOT") }, log: "plugin root"},
 		"plugin root is gone (case F07)": {stdin: stop, set: func(t *testing.T, w *world) { os.Remove(w.vars["CLAUDE_PLUGIN_ROOT"]) }, log: "plugin root"},

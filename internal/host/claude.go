@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/ccreload/ccreload/internal/jsonscan"
 )
 
 // Claude is the dialect of Claude Code (docs/host.md).
@@ -17,97 +19,75 @@ type Claude struct{}
 // Older ones need decision: block, shown as a problem (docs/host.md, Output).
 const continueSince = "2.1.163"
 
-// claudePayload names the fields as Claude Code writes them. Fields whose
-// type has changed between versions are decoded on their own, so that one odd
-// field does not cost the whole payload.
-type claudePayload struct {
-	Event          string          `json:"hook_event_name"`
-	SessionID      string          `json:"session_id"`
-	TranscriptPath string          `json:"transcript_path"`
-	Cwd            string          `json:"cwd"`
-	AgentID        string          `json:"agent_id"`
-	PermissionMode string          `json:"permission_mode"`
-	Source         string          `json:"source"`
-	Model          json.RawMessage `json:"model"`
-	Prompt         string          `json:"prompt"`
-	StopHookActive bool            `json:"stop_hook_active"`
-	LastMessage    string          `json:"last_assistant_message"`
-	Background     json.RawMessage `json:"background_tasks"`
-	Failure        json.RawMessage `json:"error"`
-	Tool           string          `json:"tool_name"`
-	ToolInput      json.RawMessage `json:"tool_input"`
-	Trigger        string          `json:"trigger"`
-	Summary        string          `json:"compact_summary"`
-	Reason         string          `json:"reason"`
-}
-
 // Decode reads the JSON object a hook gets on stdin. A UTF-8 byte order mark
-// is skipped. An error means that nothing in it can be trusted.
+// is skipped, and a field of an unexpected type counts as missing. An error
+// means that nothing in it can be trusted.
 func (Claude) Decode(stdin []byte) (Payload, error) {
 	stdin = bytes.TrimPrefix(stdin, []byte("\xef\xbb\xbf"))
 	if len(bytes.TrimSpace(stdin)) == 0 {
 		return Payload{}, errors.New("payload is empty")
 	}
-	var c claudePayload
-	if err := json.Unmarshal(stdin, &c); err != nil {
-		// A field of an unexpected type leaves the others readable.
-		var typed *json.UnmarshalTypeError
-		if !errors.As(err, &typed) || typed.Field == "" {
-			return Payload{}, fmt.Errorf("payload is not readable: %w", err)
-		}
-	}
-	p := Payload{
-		Event:          Event(c.Event),
-		SessionID:      c.SessionID,
-		TranscriptPath: c.TranscriptPath,
-		Cwd:            c.Cwd,
-		AgentID:        c.AgentID,
-		PermissionMode: c.PermissionMode,
-		Source:         c.Source,
-		Model:          modelID(c.Model),
-		Prompt:         c.Prompt,
-		StopHookActive: c.StopHookActive,
-		LastMessage:    c.LastMessage,
-		Failure:        text(c.Failure),
-		Tool:           c.Tool,
-		Trigger:        c.Trigger,
-		Summary:        c.Summary,
-		Reason:         c.Reason,
-	}
-	var tasks []json.RawMessage
-	if len(c.Background) > 0 && json.Unmarshal(c.Background, &tasks) == nil {
-		p.BackgroundTasks = len(tasks)
-	}
-	var input struct {
-		Path string `json:"file_path"`
-	}
-	if len(c.ToolInput) > 0 && json.Unmarshal(c.ToolInput, &input) == nil {
-		p.ToolPath = input.Path
+	var p Payload
+	if !jsonscan.Object(stdin, func(key, value []byte) { p.set(string(key), value) }) {
+		return Payload{}, errors.New("payload is not a readable JSON object")
 	}
 	return p, nil
 }
 
-// modelID reads a model that is either an id or an object with one.
-func modelID(raw json.RawMessage) string {
-	if s := text(raw); s != "" {
-		return s
+// set takes one field of the payload, by the name Claude Code gives it.
+func (p *Payload) set(key string, value []byte) {
+	switch key {
+	case "hook_event_name":
+		p.Event = Event(jsonscan.Text(value))
+	case "session_id":
+		p.SessionID = jsonscan.Text(value)
+	case "transcript_path":
+		p.TranscriptPath = jsonscan.Text(value)
+	case "cwd":
+		p.Cwd = jsonscan.Text(value)
+	case "agent_id":
+		p.AgentID = jsonscan.Text(value)
+	case "permission_mode":
+		p.PermissionMode = jsonscan.Text(value)
+	case "source":
+		p.Source = jsonscan.Text(value)
+	case "model":
+		p.Model = jsonscan.Text(value)
+		if value[0] == '{' { // some versions name more than the id
+			jsonscan.Object(value, func(key, value []byte) {
+				if string(key) == "id" {
+					p.Model = jsonscan.Text(value)
+				}
+			})
+		}
+	case "prompt":
+		p.Prompt = jsonscan.Text(value)
+	case "stop_hook_active":
+		p.StopHookActive = jsonscan.True(value)
+	case "last_assistant_message":
+		p.LastMessage = jsonscan.Text(value)
+	case "background_tasks":
+		n := 0
+		if jsonscan.Array(value, func([]byte) { n++ }) {
+			p.BackgroundTasks = n
+		}
+	case "error":
+		p.Failure = jsonscan.Text(value)
+	case "tool_name":
+		p.Tool = jsonscan.Text(value)
+	case "tool_input":
+		jsonscan.Object(value, func(key, value []byte) {
+			if string(key) == "file_path" {
+				p.ToolPath = jsonscan.Text(value)
+			}
+		})
+	case "trigger":
+		p.Trigger = jsonscan.Text(value)
+	case "compact_summary":
+		p.Summary = jsonscan.Text(value)
+	case "reason":
+		p.Reason = jsonscan.Text(value)
 	}
-	var m struct {
-		ID string `json:"id"`
-	}
-	if len(raw) > 0 && json.Unmarshal(raw, &m) == nil {
-		return m.ID
-	}
-	return ""
-}
-
-// text returns raw as a string, or "" when it is something else.
-func text(raw json.RawMessage) string {
-	var s string
-	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }
 
 // claudeOutput is what Claude Code reads from a hook's stdout.

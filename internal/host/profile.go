@@ -1,11 +1,13 @@
 package host
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ccreload/ccreload/internal/jsonscan"
 )
 
 // Profile is the part of the manifest the runtime obeys, as ccreload-gen
@@ -138,16 +140,72 @@ func (p Profile) Option(key string) (Option, bool) {
 }
 
 // DecodeProfile reads a ccreload.json. Keys it does not know are ignored, so
-// that an older runtime can serve a newer plugin.
+// that an older runtime can serve a newer plugin. It is read at every hook,
+// which is why it is scanned and not decoded by reflection.
 func DecodeProfile(data []byte) (Profile, error) {
 	var p Profile
-	if err := json.Unmarshal(data, &p); err != nil {
-		return Profile{}, fmt.Errorf("ccreload.json: %w", err)
+	ok := jsonscan.Object(data, func(key, value []byte) {
+		switch string(key) {
+		case "plugin":
+			p.Plugin = jsonscan.Text(value)
+		case "version":
+			p.Version = jsonscan.Text(value)
+		case "minHostVersion":
+			p.MinHostVersion = jsonscan.Text(value)
+		case "options":
+			jsonscan.Array(value, func(value []byte) { p.Options = append(p.Options, scanOption(value)) })
+		case "windows":
+			jsonscan.Array(value, func(value []byte) { p.Windows = append(p.Windows, scanWindow(value)) })
+		}
+	})
+	if !ok {
+		return Profile{}, errors.New("ccreload.json is not a JSON object")
 	}
 	if p.Plugin == "" {
-		return Profile{}, fmt.Errorf("ccreload.json: no plugin is named")
+		return Profile{}, errors.New("ccreload.json names no plugin")
 	}
 	return p, nil
+}
+
+func scanWindow(data []byte) (w Window) {
+	jsonscan.Object(data, func(key, value []byte) {
+		switch string(key) {
+		case "model":
+			w.Model = jsonscan.Text(value)
+		case "tokens":
+			w.Tokens, _ = jsonscan.Count(value)
+		}
+	})
+	return w
+}
+
+func scanOption(data []byte) (o Option) {
+	jsonscan.Object(data, func(key, value []byte) {
+		switch string(key) {
+		case "key":
+			o.Key = jsonscan.Text(value)
+		case "kind":
+			o.Kind = Kind(jsonscan.Text(value))
+		case "default":
+			o.Default = jsonscan.Text(value)
+		case "min":
+			o.Min, _ = strconv.Atoi(string(value))
+		case "max":
+			o.Max, _ = strconv.Atoi(string(value))
+		case "choices":
+			jsonscan.Array(value, func(value []byte) { o.Choices = append(o.Choices, jsonscan.Text(value)) })
+		case "aliases":
+			o.Aliases = map[string]string{}
+			jsonscan.Object(value, func(key, value []byte) { o.Aliases[string(key)] = jsonscan.Text(value) })
+		case "scopes":
+			jsonscan.Array(value, func(value []byte) { o.Scopes = append(o.Scopes, Scope(jsonscan.Text(value))) })
+		case "title":
+			o.Title = jsonscan.Text(value)
+		case "help":
+			o.Help = jsonscan.Text(value)
+		}
+	})
+	return o
 }
 
 // Source says where a setting's value came from.
