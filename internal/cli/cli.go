@@ -14,9 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/proc"
+	"github.com/ccreload/ccreload/internal/record"
 )
 
 // Exit codes. A hook always ends with exitOK.
@@ -33,7 +35,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		stdin:    stdin,
 		stdout:   stdout,
 		stderr:   stderr,
-		defaults: defaults,
+		defaults: ccreload.Defaults,
 		env: host.Env{
 			Now:    time.Now,
 			Getenv: os.Getenv,
@@ -68,6 +70,7 @@ func (rt *runtime) hook(args []string) int {
 		Env:      rt.env,
 		Handlers: handlers(),
 		Defaults: rt.defaults,
+		Tap:      record.Tap,
 	}.Do()
 	return exitOK
 }
@@ -136,6 +139,7 @@ func (rt *runtime) rootCommand() *cobra.Command {
 	root.SetErr(rt.stderr)
 	root.AddCommand(
 		rt.statuslineCommand(),
+		rt.recordCommand(),
 		rt.replayCommand(),
 		rt.versionCommand(),
 	)

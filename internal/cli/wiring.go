@@ -18,9 +18,6 @@ func handlers() map[hook.Key]host.Handler {
 	return all
 }
 
-// defaults returns the profile of a plugin as this binary was built with it.
-var defaults = func(string) (host.Profile, bool) { return host.Profile{}, false }
-
 // project returns the directory whose state a command works on. The host
 // names it to hooks only, so a command looks for the nearest state directory
 // from the working directory upwards, but not beyond the repository; where

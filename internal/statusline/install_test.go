@@ -289,6 +289,12 @@ func TestWrapperWithoutPlugins(t *testing.T) {
 	if got := runWrapper(t, p); got != "mine\npayload" {
 		t.Errorf("got %q", got)
 	}
+	// So it does when a plugin has no runtime for this machine.
+	root := tree(t, p, "ccreload", "cc-reload", "1.0.0")
+	write(t, filepath.Join(root, "bin", "ccreload"), "echo no runtime >&2; exit 1")
+	if got := runWrapper(t, p); got != "mine\npayload" {
+		t.Errorf("got %q", got)
+	}
 	// A runtime that was installed by itself is used where it was.
 	alone := filepath.Join(p.Home, "it's alone")
 	write(t, alone, "#!/bin/sh\necho alone")

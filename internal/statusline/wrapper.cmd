@@ -20,8 +20,7 @@ for /d %%m in ("%plugins%\cache\*") do for /d %%p in ("%%m\*") do for /d %%v in 
 if defined root (
 	set "CLAUDE_PLUGIN_ROOT=!root!"
 	set "CLAUDE_PLUGIN_DATA=!data!"
-	"!root!\bin\ccreload.exe" statusline
-	exit /b 0
+	"!root!\bin\ccreload.exe" statusline 2>nul && exit /b 0
 )
 if defined CCRELOAD_BIN if exist "%CCRELOAD_BIN%" (
 	"%CCRELOAD_BIN%" statusline

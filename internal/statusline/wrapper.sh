@@ -27,7 +27,8 @@ if [ -n "$root" ]; then
 	CLAUDE_PLUGIN_ROOT=$root
 	CLAUDE_PLUGIN_DATA=$plugins/data/${plugin##*/}-${market##*/}
 	export CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA
-	exec /bin/sh "$root/bin/ccreload" statusline
+	# It fails, its input unread, when it has no runtime for this machine.
+	/bin/sh "$root/bin/ccreload" statusline 2>/dev/null && exit 0
 fi
 for runtime in "${CCRELOAD_BIN:-}" "$(command -v ccreload)" @RUNTIME@; do
 	[ -x "$runtime" ] && exec "$runtime" statusline

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ccreload/ccreload"
+	"github.com/ccreload/ccreload/internal/hook"
+	"github.com/ccreload/ccreload/internal/host"
+)
+
+// What the manifest declares is what the runtime answers, and the other way
+// round: a handler nobody calls is as wrong as a hook nobody answers.
+func TestEveryDeclaredHookHasItsHandler(t *testing.T) {
+	declared := map[hook.Key]bool{}
+	for _, plugin := range ccreload.Plugins() {
+		data, err := os.ReadFile(filepath.Join("../../marketplace/plugins", plugin, "hooks", "hooks.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct {
+			Hooks map[host.Event][]struct {
+				Hooks []struct{ Args []string }
+			}
+		}
+		if err := json.Unmarshal(data, &file); err != nil {
+			t.Fatal(err)
+		}
+		for event, groups := range file.Hooks {
+			declared[hook.Key{Plugin: plugin, Event: event}] = true
+			for _, g := range groups {
+				for _, h := range g.Hooks {
+					if want := []string{"hook", plugin, string(event)}; !slices.Equal(h.Args, want) {
+						t.Errorf("%s %s is started with %q, want %q", plugin, event, h.Args, want)
+					}
+				}
+			}
+		}
+	}
+	if len(declared) == 0 {
+		t.Fatal("no plugin declares a hook")
+	}
+	registered := handlers()
+	for key := range declared {
+		if registered[key] == nil {
+			t.Errorf("%s declares %s, and nothing answers it", key.Plugin, key.Event)
+		}
+	}
+	for key := range registered {
+		if !declared[key] {
+			t.Errorf("%s answers %s, which its manifest does not declare", key.Plugin, key.Event)
+		}
+	}
+	for _, plugin := range plugins {
+		if _, ok := ccreload.Defaults(plugin); !ok {
+			t.Errorf("%s has no profile compiled in", plugin)
+		}
+	}
+}
+
+// heavy are packages that would cost every hook start-up time and the binary
+// its size. Only the generator and the tests may link them.
+var heavy = []string{
+	"net/http", "html/template", "crypto/tls",
+	"github.com/goccy/go-yaml", "github.com/santhosh-tekuri/jsonschema",
+	"github.com/ccreload/ccreload/gen", "github.com/ccreload/ccreload/internal/fakeapi",
+	"github.com/ccreload/ccreload/internal/cli/gencli", "github.com/rogpeppe/go-internal", "testing",
+}
+
+func TestTheRuntimeLinksNothingHeavy(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "../../cmd/ccreload").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		dep, imports, _ := strings.Cut(strings.TrimSpace(line), " ")
+		for _, h := range heavy {
+			if dep == h || strings.HasPrefix(dep, h+"/") {
+				t.Errorf("ccreload links %s", dep)
+			}
+		}
+		// cobra imports text/template for templates that nobody here sets;
+		// the linker drops what is not called. Of ours, nothing may call it.
+		if strings.HasPrefix(dep, "github.com/ccreload/") && slices.Contains(strings.Fields(imports), "text/template") {
+			t.Errorf("%s imports text/template", dep)
+		}
+	}
+}
