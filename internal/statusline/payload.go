@@ -8,10 +8,10 @@ package statusline
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
+
+	"github.com/ccreload/ccreload/internal/jsonscan"
 )
 
 // Payload is what the host tells a status line (docs/host.md, Status-line
@@ -32,53 +32,64 @@ type Payload struct {
 	Over200k bool
 }
 
-// usage is the tokens of one reply, as the API counts them.
-type usage struct {
-	Input         int `json:"input_tokens"`
-	CacheCreation int `json:"cache_creation_input_tokens"`
-	CacheRead     int `json:"cache_read_input_tokens"`
-}
-
 // Decode reads the JSON object the host writes to a status line's stdin. A
 // field of an unexpected type counts as not known.
 func Decode(stdin []byte) (Payload, error) {
-	var p struct {
-		SessionID string `json:"session_id"`
-		Cwd       string `json:"cwd"`
-		Version   string `json:"version"`
-		Model     struct {
-			ID string `json:"id"`
-		} `json:"model"`
-		Workspace struct {
-			Project string `json:"project_dir"`
-		} `json:"workspace"`
-		Context struct {
-			Size    int             `json:"context_window_size"`
-			Percent json.RawMessage `json:"used_percentage"`
-			Usage   usage           `json:"current_usage"`
-		} `json:"context_window"`
-		Over200k bool `json:"exceeds_200k_tokens"`
-	}
-	if err := json.Unmarshal(bytes.TrimPrefix(stdin, []byte(bom)), &p); err != nil {
-		var typed *json.UnmarshalTypeError
-		if !errors.As(err, &typed) || typed.Field == "" {
-			return Payload{}, fmt.Errorf("status line payload is not readable: %w", err)
+	var p Payload
+	cwd := ""
+	ok := jsonscan.Object(bytes.TrimPrefix(stdin, []byte(bom)), func(key, value []byte) {
+		switch string(key) {
+		case "session_id":
+			p.SessionID = jsonscan.Text(value)
+		case "cwd":
+			cwd = jsonscan.Text(value)
+		case "version":
+			p.Version = jsonscan.Text(value)
+		case "exceeds_200k_tokens":
+			p.Over200k = jsonscan.True(value)
+		case "model":
+			p.Model = jsonscan.Text(field(value, "id"))
+		case "workspace":
+			p.Project = jsonscan.Text(field(value, "project_dir"))
+		case "context_window":
+			p.context(value)
 		}
+	})
+	if !ok {
+		return Payload{}, errors.New("status line payload is not a JSON object")
 	}
-	out := Payload{
-		SessionID: p.SessionID,
-		Model:     p.Model.ID,
-		Project:   p.Workspace.Project,
-		Version:   p.Version,
-		Window:    max(p.Context.Size, 0),
-		Tokens:    max(p.Context.Usage.Input+p.Context.Usage.CacheCreation+p.Context.Usage.CacheRead, 0),
-		Over200k:  p.Over200k,
+	if p.Project == "" {
+		p.Project = cwd
 	}
-	if out.Project == "" {
-		out.Project = p.Cwd
-	}
-	if percent, err := strconv.ParseFloat(string(p.Context.Percent), 64); err == nil && percent >= 0 && percent <= 1e6 {
-		out.Known, out.Percent = true, int(percent)
-	}
-	return out, nil
+	return p, nil
+}
+
+// context reads the member context_window.
+func (p *Payload) context(object []byte) {
+	jsonscan.Object(object, func(key, value []byte) {
+		switch string(key) {
+		case "context_window_size":
+			p.Window, _ = jsonscan.Count(value)
+		case "used_percentage":
+			percent, err := strconv.ParseFloat(string(value), 64)
+			if p.Known = err == nil && percent >= 0 && percent <= 1e6; p.Known {
+				p.Percent = int(percent)
+			}
+		case "current_usage":
+			for _, kind := range []string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"} {
+				n, _ := jsonscan.Count(field(value, kind))
+				p.Tokens += n
+			}
+		}
+	})
+}
+
+// field returns a member of an object, nil when it has none of that name.
+func field(object []byte, name string) (value []byte) {
+	jsonscan.Object(object, func(key, v []byte) {
+		if string(key) == name {
+			value = v
+		}
+	})
+	return value
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/ccreload/ccreload/internal/jsonscan"
 )
 
 const (
@@ -82,104 +84,55 @@ func (s settings) restored(before settings) settings {
 
 // member is a name and its value inside an object: s[start:end], of which
 // s[value:end] is the value.
-type member struct {
-	name              string
-	start, value, end int
-}
+type member struct{ start, value, end int }
 
 // find returns the status line. Of several the last counts, as for the host.
-func (s settings) find() (member, bool) {
-	list, _ := s.members(s.open())
-	return last(list, key)
-}
+func (s settings) find() (member, bool) { return s.last(s.all(), key) }
 
 // commandOf returns the command of the status line m, when it is one that
 // runs a command.
 func (s settings) commandOf(m member) (member, bool) {
-	if s[m.value] != '{' {
+	list := s.members(m.value, m.end)
+	kind, ok := s.last(list, "type")
+	if !ok || !jsonscan.Is(s[kind.value:kind.end], "command") {
 		return member{}, false
 	}
-	list, _ := s.members(m.value)
-	kind, ok := last(list, "type")
-	if !ok || string(s[kind.value:kind.end]) != `"command"` {
-		return member{}, false
-	}
-	c, ok := last(list, "command")
+	c, ok := s.last(list, "command")
 	return c, ok && s[c.value] == '"'
 }
 
-func last(list []member, name string) (member, bool) {
+func (s settings) last(list []member, name string) (member, bool) {
 	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].name == name {
+		if s.name(list[i]) == name {
 			return list[i], true
 		}
 	}
 	return member{}, false
 }
 
-// open is where the outermost object begins.
+// open and shut are where the outermost object begins and ends.
 func (s settings) open() int { return bytes.IndexByte(s, '{') }
+func (s settings) shut() int { return bytes.LastIndexByte(s, '}') }
 
-// members lists the members of the object that begins at open, and where it
-// closes. The text has been checked by parse.
-func (s settings) members(open int) (list []member, end int) {
-	i := open + 1
-	for {
-		i = s.skipSpace(i)
-		switch s[i] {
-		case '}':
-			return list, i
-		case ',':
-			i++
-			continue
-		}
-		m := member{start: i}
-		i = s.skipValue(i)
-		json.Unmarshal(s[m.start:i], &m.name) // a name in valid JSON is a string
-		i = s.skipSpace(i) + 1                // the colon
-		m.value = s.skipSpace(i)
-		m.end = s.skipValue(m.value)
+// all lists the members of the outermost object.
+func (s settings) all() []member { return s.members(s.open(), len(s)) }
+
+// members lists the members of the object s[from:to]; anything else has none.
+func (s settings) members(from, to int) (list []member) {
+	jsonscan.Object(s[from:to], func(key, value []byte) {
+		// Both are parts of s, so their capacity tells where they begin.
+		m := member{start: cap(s) - cap(key) - 1, value: cap(s) - cap(value)}
+		m.end = m.value + len(value)
 		list = append(list, m)
-		i = m.end
-	}
+	})
+	return list
 }
 
-func (s settings) skipSpace(i int) int {
-	for strings.IndexByte(" \t\r\n", s[i]) >= 0 {
-		i++
-	}
-	return i
-}
-
-// skipValue returns where the value that begins at i ends.
-func (s settings) skipValue(i int) int {
-	depth := 0
-	for {
-		switch s[i] {
-		case '{', '[':
-			depth++
-			i++
-		case '}', ']':
-			depth--
-			i++
-		case '"':
-			for i++; s[i] != '"'; i++ {
-				if s[i] == '\\' {
-					i++
-				}
-			}
-			i++
-		case ',', ':', ' ', '\t', '\r', '\n':
-			i++
-		default: // a number, true, false or null
-			for i < len(s) && strings.IndexByte(",:]} \t\r\n", s[i]) < 0 {
-				i++
-			}
-		}
-		if depth == 0 {
-			return i
-		}
-	}
+// name returns the name of m.
+func (s settings) name(m member) string {
+	quoted := bytes.TrimRight(s[m.start:m.value], " \t\r\n")
+	quoted = bytes.TrimRight(quoted[:len(quoted)-1], " \t\r\n") // the colon
+	return jsonscan.Text(quoted)
 }
 
 func (s settings) splice(from, to int, text string) settings {
@@ -193,12 +146,12 @@ func (s settings) splice(from, to int, text string) settings {
 type style struct{ newline, indent, colon string }
 
 func (s settings) style() style {
-	list, _ := s.members(s.open())
+	list := s.all()
 	if len(list) == 0 {
 		return style{"\n", "  ", ": "}
 	}
 	st := style{colon: ":"}
-	if list[0].value-list[0].start > len(quote(list[0].name))+1 {
+	if strings.HasSuffix(string(s[list[0].start:list[0].value]), " ") {
 		st.colon = ": "
 	}
 	lead := string(s[s.open()+1 : list[0].start])
@@ -227,9 +180,9 @@ func (s settings) object(command string) string {
 func (s settings) insert(command string) settings {
 	st := s.style()
 	text := `"` + key + `"` + st.colon + s.object(command)
-	list, end := s.members(s.open())
+	list := s.all()
 	if len(list) == 0 {
-		return s.splice(s.open()+1, end, st.newline+st.indent+text+st.newline)
+		return s.splice(s.open()+1, s.shut(), st.newline+st.indent+text+st.newline)
 	}
 	at := list[len(list)-1].end
 	gap := st.newline + st.indent
@@ -241,7 +194,7 @@ func (s settings) insert(command string) settings {
 
 // remove takes m out, with the comma that goes with it.
 func (s settings) remove(m member) settings {
-	list, end := s.members(s.open())
+	list := s.all()
 	for i := range list {
 		switch {
 		case list[i].start != m.start:
@@ -251,7 +204,7 @@ func (s settings) remove(m member) settings {
 			return s.splice(m.start, list[1].start, "")
 		}
 	}
-	return s.splice(s.open()+1, end, "")
+	return s.splice(s.open()+1, s.shut(), "")
 }
 
 func quote(s string) string {
