@@ -138,6 +138,8 @@ func (rt *runtime) rootCommand() *cobra.Command {
 	root.SetOut(rt.stdout)
 	root.SetErr(rt.stderr)
 	root.AddCommand(
+		rt.reloadCommand(),
+		rt.configCommand(),
 		rt.statuslineCommand(),
 		rt.recordCommand(),
 		rt.replayCommand(),

@@ -84,8 +84,10 @@ func (s Settings) over(o occupancy) bool {
 
 // Entry is one option and its value in force.
 type Entry struct {
-	Key string
-	host.Setting
+	Key     string      `json:"key"`
+	Value   string      `json:"value"` // "" when the option is not set and has no default
+	Source  host.Source `json:"source"`
+	Ignored []string    `json:"ignored,omitempty"` // invalid values that count for nothing, as sentences
 }
 
 // Effective returns the settings in force in a project for whoever is not a
@@ -106,7 +108,8 @@ func Config(project string, p host.Profile, getenv func(string) string) []Entry 
 	config := pairs(dir, configFile)
 	list := make([]Entry, 0, len(p.Options))
 	for _, o := range p.Options {
-		list = append(list, Entry{o.Key, p.Resolve(o.Key, config.Get, getenv)})
+		set := p.Resolve(o.Key, config.Get, getenv)
+		list = append(list, Entry{o.Key, set.Value, set.Source, set.Ignored})
 	}
 	return list
 }

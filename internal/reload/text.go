@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/models"
 )
 
 // Everything a person or the model reads from this plugin stands in this file.
@@ -83,6 +84,135 @@ func textUnknownKey(key, nearest string, known []string) string {
 
 func textNotInProject(key string) string {
 	return fmt.Sprintf("%s cannot be set for a project; set it in the options of the plugin (/plugin)", key)
+}
+
+// What commands say about the digest.
+const (
+	textNothingThere = "there is no digest in this project; /snapshot writes one"
+	textEmptyDigest  = "there is no digest on the standard input; hand it in as Markdown: ccreload reload write <<'DIGEST' … DIGEST"
+)
+
+func textLargeDigest(limit int) string {
+	return fmt.Sprintf("the digest is larger than %d KiB; it should be a page of under 30 lines", limit>>10)
+}
+
+// String says what was done with a digest.
+func (w Written) String() string {
+	var b strings.Builder
+	if w.Aside != "" {
+		b.WriteString(w.Aside + "\n")
+	}
+	switch {
+	case w.NotArmed != nil:
+		fmt.Fprintf(&b, "Digest saved in %s, but NOT armed: %v. Move away what stands at .reload/%s, then run `ccreload reload arm`.\n", w.Path, w.NotArmed, armFile)
+	case w.Armed:
+		fmt.Fprintf(&b, "Digest saved in %s and armed: the next session starts with it.\n", w.Path)
+	default:
+		fmt.Fprintf(&b, "Digest saved in %s. `ccreload reload arm` hands it to the next session.\n", w.Path)
+	}
+	if len(w.Lacks) > 0 {
+		fmt.Fprintf(&b, "It lacks %s.\n", strings.Join(w.Lacks, ", "))
+	}
+	return b.String()
+}
+
+// String says how things stand in plain sentences.
+func (s Status) String() string {
+	var b strings.Builder
+	line := func(label, format string, args ...any) {
+		fmt.Fprintf(&b, "%-9s %s\n", label+":", fmt.Sprintf(format, args...))
+	}
+	switch c := s.Context; {
+	case !c.Known:
+		line("Context", "not known yet; window %s tokens (%s)", tokens(c.Window), windowFrom(c.WindowSource))
+	default:
+		over := ""
+		if c.Over {
+			over = ", over the budget"
+		}
+		line("Context", "%d %% full%s: %s of %s tokens (from the %s; window: %s)", c.Percent, over, tokens(c.Tokens), tokens(c.Window), c.Source, windowFrom(c.WindowSource))
+	}
+	get := func(key string) Entry {
+		for _, e := range s.Settings {
+			if e.Key == key {
+				return e
+			}
+		}
+		return Entry{}
+	}
+	mode := get(keyMode)
+	line("Budget", "%s (%s), mode %s (%s)", s.Context.Budget, get(keyPercent).Source, mode.Value, mode.Source)
+	switch d := s.Digest; {
+	case d == nil:
+		line("Digest", "none; /snapshot writes one")
+	case d.Problem != "":
+		line("Digest", "%s cannot be read: %s", d.Path, d.Problem)
+	default:
+		by := ""
+		if d.Session != "" {
+			by = ", by session " + d.Session
+		}
+		line("Digest", "%s, %s old%s", d.Path, age(d.AgeSeconds), by)
+		if d.Intent != "" {
+			line("Intent", "%s", d.Intent)
+		}
+		if len(d.Lacks) > 0 {
+			line("Lacks", "%s", strings.Join(d.Lacks, ", "))
+		}
+	}
+	switch {
+	case s.Armed && s.ArmedBy != "":
+		line("Armed", "yes, by session %s: the next session starts with the digest", shortID(s.ArmedBy))
+	case s.Armed:
+		line("Armed", "yes: the next session starts with the digest")
+	case s.ArmOdd:
+		line("Armed", "no: what stands at .reload/%s is not a file; move it away", armFile)
+	case s.Claimed:
+		line("Armed", "no: a session has taken the digest and waits for its first prompt")
+	default:
+		line("Armed", "no: the next session starts afresh")
+	}
+	if s.Snapshot {
+		line("Snapshot", "a turn that writes the digest is running")
+	}
+	for _, e := range s.Settings {
+		for _, why := range e.Ignored {
+			line("Ignored", "%s", why)
+		}
+	}
+	return b.String()
+}
+
+// windowFrom says who decided the window.
+func windowFrom(source string) string {
+	switch models.Source(source) {
+	case models.FromConfig:
+		return "set by context_window"
+	case models.FromHost:
+		return "the host's figure"
+	case models.FromStamp:
+		return "as the session began"
+	case models.FromTable:
+		return "from the model table"
+	}
+	return "assumed, the model is not known"
+}
+
+// age rounds a number of seconds to the unit a person would use.
+func age(seconds int) string {
+	n, unit := seconds, "second"
+	switch {
+	case seconds >= 48*3600:
+		n, unit = seconds/86400, "day"
+	case seconds >= 2*3600:
+		n, unit = seconds/3600, "hour"
+	case seconds >= 120:
+		n, unit = seconds/60, "minute"
+	}
+	if n != 1 {
+		unit += "s"
+	}
+	return strconv.Itoa(n) + " " + unit
 }
 
 // fullness is an occupancy as people read it: "46 % full (461k of 1M tokens)".

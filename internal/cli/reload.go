@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ccreload/ccreload/internal/reload"
+)
+
+// sessionVar names the session to commands that the model runs (docs/host.md,
+// Plugins).
+const sessionVar = "CLAUDE_CODE_SESSION_ID"
+
+func (rt *runtime) reloadCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "reload",
+		Short: "Write, arm and show the digest of a project",
+		Long: `Write, arm and show the digest of a project.
+
+The digest is the page in .reload/session.md that survives a reset of the
+context. Once armed, it is handed to the next session, and to no other.`,
+		Example: `  ccreload reload status              how things stand
+  ccreload reload write --arm < FILE  a new digest, for the next session
+  ccreload reload show                read it`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(rt.reloadWrite(), rt.reloadArm(), rt.reloadShow(), rt.reloadStatus(), rt.reloadClaim())
+	return cmd
+}
+
+// desk returns where the commands of cc-reload work.
+func (rt *runtime) desk() (reload.Desk, error) {
+	project, err := rt.project()
+	if err != nil {
+		return reload.Desk{}, err
+	}
+	profile, err := rt.profile(reload.Plugin)
+	if err != nil {
+		return reload.Desk{}, err
+	}
+	return reload.Desk{Project: project, Session: rt.env.Getenv(sessionVar), Env: rt.env, Profile: profile}, nil
+}
+
+func (rt *runtime) reloadWrite() *cobra.Command {
+	var arm bool
+	var intent string
+	cmd := &cobra.Command{
+		Use:   "write",
+		Short: "Write the digest that comes in on standard input",
+		Long: `Write the digest that comes in on standard input, as Markdown.
+
+It has four sections: Done this stretch, In flight, Next concrete step, Open
+questions & risks. The session and the time are filled in. What is missing is
+named, and no reason to refuse it. A digest that another session wrote not long
+ago is kept aside first.`,
+		Example: `  ccreload reload write --arm <<'DIGEST'
+  ---
+  intent: move the token refresh out of the client
+  ---
+
+  ## Done this stretch
+  - auth/refresh.go, commit 1f2e3d4
+
+  ## In flight
+  - tests for expiry: two of five written
+
+  ## Next concrete step
+  - go test ./auth, then fix TestExpiry
+
+  ## Open questions & risks
+  - a fake clock did not work with the HTTP client
+  DIGEST`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if !carriesPayload(rt.stdin) {
+				return usagef("hand the digest in on standard input, as in `ccreload reload write --help`")
+			}
+			desk, err := rt.desk()
+			if err != nil {
+				return err
+			}
+			data, err := io.ReadAll(io.LimitReader(rt.stdin, reload.MaxDigest+1))
+			if err != nil {
+				return err
+			}
+			w, err := desk.Write(data, intent, arm)
+			if bad, ok := errors.AsType[reload.BadDigest](err); ok {
+				return usageError{bad}
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(rt.stdout, w)
+			if w.NotArmed != nil {
+				return errFailed
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&arm, "arm", false, "hand it to the next session")
+	cmd.Flags().StringVar(&intent, "intent", "", "what all of this is for, in one line")
+	return cmd
+}
+
+func (rt *runtime) reloadArm() *cobra.Command {
+	return &cobra.Command{
+		Use:     "arm",
+		Short:   "Hand the digest to the next session",
+		Example: `  ccreload reload arm`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			desk, err := rt.desk()
+			if err != nil {
+				return err
+			}
+			if err := desk.Arm(); err != nil {
+				return fmt.Errorf("not armed: %w", err)
+			}
+			_, err = fmt.Fprintln(rt.stdout, "Armed: the next session starts with the digest.")
+			return err
+		},
+	}
+}
+
+func (rt *runtime) reloadShow() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show",
+		Short: "Print the digest",
+		Long: `Print the digest.
+
+Inside a session that takes it: a digest which another session has armed counts
+as delivered. In a terminal of your own, and in the session that armed it,
+nothing changes.`,
+		Example: `  ccreload reload show`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			desk, err := rt.desk()
+			if err != nil {
+				return err
+			}
+			doc, _, err := desk.Take()
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(rt.stdout, printable(doc))
+			return err
+		},
+	}
+}
+
+// printable returns s without the control characters a terminal would obey:
+// anybody can have written what stands in a repository.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || 0x7f <= r && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func (rt *runtime) reloadStatus() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say how full the context is, and what is saved and armed",
+		Example: `  ccreload reload status
+  ccreload reload status --json | jq .context.percent`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			desk, err := rt.desk()
+			if err != nil {
+				return err
+			}
+			status := desk.Status(rt.transcript(desk.Session))
+			if !asJSON {
+				_, err = fmt.Fprint(rt.stdout, status)
+				return err
+			}
+			enc := json.NewEncoder(rt.stdout)
+			enc.SetEscapeHTML(false)
+			enc.SetIndent("", "  ")
+			return enc.Encode(status)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+// transcript returns where the host keeps the transcript of a session, "" when
+// it is not there. The host's name for the project's folder cannot be computed
+// for certain, so every folder is looked at (case F47).
+func (rt *runtime) transcript(session string) string {
+	if session == "" || strings.ContainsAny(session, `*?[\/`) {
+		return ""
+	}
+	found, err := filepath.Glob(filepath.Join(rt.configDir(), "projects", "*", session+".jsonl"))
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return found[0]
+}
+
+func (rt *runtime) reloadClaim() *cobra.Command {
+	return &cobra.Command{
+		Use:   "claim [WRITER-ID]",
+		Short: "Keep another session's digest aside before WRITER-ID replaces it",
+		Long: `Keep another session's digest aside before WRITER-ID replaces it.
+
+For scripts that write .reload/session.md themselves. It prints a line when a
+copy was made, and always ends with 0: a guard must not stop the writer.`,
+		Example: `  ccreload reload claim "$CLAUDE_CODE_SESSION_ID" && cp digest.md .reload/session.md`,
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			desk, err := rt.desk()
+			if err != nil {
+				return nil
+			}
+			writer := desk.Session
+			if len(args) > 0 {
+				writer = args[0]
+			}
+			settings := reload.Effective(desk.Project, desk.Profile, rt.env.Getenv)
+			if said, _ := reload.ClaimDigest(desk.Project, writer, settings, rt.env.Now()); said != "" {
+				fmt.Fprintln(rt.stdout, said)
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,141 @@
+package reload
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// Desk is where a person or a slash command works on the digest of a project,
+// apart from any hook.
+type Desk struct {
+	Project string
+	Session string // the session that runs the command, "" outside of one
+	Env     host.Env
+	Profile host.Profile
+}
+
+// ErrNoDigest is returned where there is no digest to work on.
+var ErrNoDigest = errors.New(textNothingThere)
+
+// BadDigest says why something is not taken for a digest.
+type BadDigest struct{ text string }
+
+func (b BadDigest) Error() string { return b.text }
+
+// Written is what became of a digest that was handed in.
+type Written struct {
+	Path  string
+	Aside string   // the sentence about another session's digest, "" for none
+	Lacks []string // intent and sections that are missing or say nothing
+	// NotArmed says why the arm that was asked for is not there.
+	NotArmed error
+	Armed    bool
+}
+
+// MaxDigest is the largest digest that is taken, in bytes.
+const MaxDigest = maxFile
+
+// Write replaces the project's digest by data, stamped with the session and
+// the time; intent, if not empty, replaces the one in its frontmatter. What is
+// missing is no reason to refuse it: a thin digest is better than none.
+func (d Desk) Write(data []byte, intent string, arm bool) (Written, error) {
+	doc := strings.TrimPrefix(strings.ToValidUTF8(string(data), "\ufffd"), "\ufeff")
+	switch {
+	case strings.TrimSpace(doc) == "":
+		return Written{}, BadDigest{textEmptyDigest}
+	case len(doc) > MaxDigest:
+		return Written{}, BadDigest{textLargeDigest(MaxDigest)}
+	}
+	if !strings.HasSuffix(doc, "\n") {
+		doc += "\n"
+	}
+	now := d.Env.Now()
+	doc = stampDigest(doc, d.Session, now)
+	if intent != "" {
+		doc, _ = continuity.SetFront(doc, keyIntent, intent)
+	}
+	dir := dirOf(d.Project)
+	w := Written{Path: dir.Path(digestFile), Lacks: missing(doc)}
+	owner := Effective(d.Project, d.Profile, d.Env.Getenv).OwnerWindow
+	err := dir.Do(lockWait, func(tx *state.Tx) error {
+		kept, err := keepAside(tx, d.Session, owner, now)
+		switch {
+		case err != nil && kept.Owner != "":
+			w.Aside = textNotAside(kept.Owner)
+		case kept.New:
+			w.Aside = textAside(kept.Owner, kept.Name)
+		}
+		if err := tx.Write(digestFile, []byte(doc)); err != nil {
+			return err
+		}
+		if arm {
+			w.NotArmed = d.put(tx)
+			w.Armed = w.NotArmed == nil
+		}
+		return nil
+	})
+	if err != nil {
+		return Written{}, fmt.Errorf("%s was not written: %w", w.Path, err)
+	}
+	return w, nil
+}
+
+// put arms for the next session.
+func (d Desk) put(tx *state.Tx) error {
+	return continuity.Arm{Owner: d.Session, Client: continuity.Here(d.Env)}.Put(tx)
+}
+
+// Arm hands the digest that is there to the next session.
+func (d Desk) Arm() error {
+	dir := dirOf(d.Project)
+	if dir.Kind("") == state.Absent {
+		return ErrNoDigest // and no directory for its sake
+	}
+	return dir.Do(lockWait, func(tx *state.Tx) error {
+		if _, ok, err := readDigest(tx); err != nil {
+			return err
+		} else if !ok {
+			return ErrNoDigest
+		}
+		return d.put(tx)
+	})
+}
+
+// Take returns the digest. In a session other than the one that armed it,
+// that is a delivery like any other: the arm is used up, and the digest is
+// this session's from now on. It reports whether that was so.
+func (d Desk) Take() (doc string, taken bool, err error) {
+	dir := dirOf(d.Project)
+	doc, ok, err := readDigest(dir)
+	switch {
+	case err != nil:
+		return "", false, err
+	case !ok:
+		return "", false, ErrNoDigest
+	case !d.takes(dir):
+		return doc, false, nil
+	}
+	err = dir.Do(lockWait, func(tx *state.Tx) error {
+		if !d.takes(tx) {
+			return nil // another session was faster
+		}
+		if err := continuity.Disarm(tx); err != nil {
+			return err
+		}
+		taken = true
+		doc, err = setOwner(tx, doc, d.Session)
+		return err
+	})
+	return doc, taken, err
+}
+
+// takes reports whether reading the digest uses up the arm.
+func (d Desk) takes(from reader) bool {
+	arm, armed := continuity.FindArm(from)
+	return armed && d.Session != "" && arm.Owner != d.Session
+}

@@ -1,0 +1,138 @@
+package reload
+
+import (
+	"time"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/transcript"
+)
+
+// Status is how a project and a session stand.
+type Status struct {
+	Project  string        `json:"project"`
+	Session  string        `json:"session,omitempty"`
+	Digest   *DigestStatus `json:"digest"` // null: there is none
+	Armed    bool          `json:"armed"`
+	ArmedBy  string        `json:"armed_by,omitempty"` // id of a session
+	ArmOdd   bool          `json:"arm_blocked"`        // what stands at the arm is not a file
+	Claimed  bool          `json:"claimed"`            // a session has taken the digest and not shown a sign of life yet
+	Snapshot bool          `json:"snapshot_running"`
+	Context  ContextStatus `json:"context"`
+	Settings []Entry       `json:"settings"`
+}
+
+// DigestStatus is how a digest stands.
+type DigestStatus struct {
+	Path       string    `json:"path"`
+	Session    string    `json:"session,omitempty"`
+	Written    time.Time `json:"written"`
+	AgeSeconds int       `json:"age_seconds"`
+	Intent     string    `json:"intent,omitempty"`
+	Mechanical bool      `json:"mechanical"`
+	Lacks      []string  `json:"lacks,omitempty"`
+	Problem    string    `json:"problem,omitempty"` // why it could not be read
+}
+
+// ContextStatus is how full the context window is.
+type ContextStatus struct {
+	Known        bool   `json:"known"`
+	Source       string `json:"source,omitempty"` // transcript, size of the transcript (an estimate) or status line
+	Percent      int    `json:"percent"`
+	Tokens       int    `json:"tokens,omitempty"`
+	Window       int    `json:"window"`
+	WindowSource string `json:"window_source"`
+	Model        string `json:"model,omitempty"`
+	Over         bool   `json:"over_budget"`
+	Budget       string `json:"budget"` // as people read it, off when there is none
+}
+
+// Status reports how things stand. transcriptPath is that of the session, ""
+// when it is not known: then the host's own figure counts, where the status
+// line has left one. Nothing is changed.
+func (d Desk) Status(transcriptPath string) Status {
+	dir := dirOf(d.Project)
+	s := Status{
+		Project:  d.Project,
+		Session:  d.Session,
+		Digest:   d.digest(dir),
+		ArmOdd:   dir.Kind(armFile) == state.Other,
+		Claimed:  continuity.HasClaims(dir),
+		Snapshot: dir.Kind(markerFile) == state.File,
+		Context:  d.context(dir, transcriptPath),
+		Settings: Config(d.Project, d.Profile, d.Env.Getenv),
+	}
+	if arm, ok := continuity.FindArm(dir); ok {
+		s.Armed, s.ArmedBy = true, arm.Owner
+	}
+	return s
+}
+
+func (d Desk) digest(dir state.Dir) *DigestStatus {
+	doc, ok, err := readDigest(dir)
+	if !ok && err == nil {
+		return nil
+	}
+	_, wrote := dir.Stat(digestFile)
+	s := &DigestStatus{
+		Path:       dir.Path(digestFile),
+		Written:    wrote,
+		AgeSeconds: max(0, int(d.Env.Now().Sub(wrote).Seconds())),
+	}
+	if err != nil {
+		s.Problem = err.Error()
+		return s
+	}
+	s.Session = continuity.Line(continuity.FrontValue(doc, keyOwner), 80)
+	s.Intent = continuity.Line(continuity.FrontValue(doc, keyIntent), 200)
+	s.Mechanical = isMechanical(doc)
+	s.Lacks = missing(doc)
+	return s
+}
+
+func (d Desk) context(dir state.Dir, transcriptPath string) ContextStatus {
+	settings := Effective(d.Project, d.Profile, d.Env.Getenv)
+	figure, stamped := readHost(dir)
+	call := &host.Call{
+		Payload: host.Payload{SessionID: d.Session},
+		Env:     d.Env,
+		Profile: d.Profile,
+	}
+	if d.Session == "" {
+		call.Payload.SessionID = figure.Session // whose newest figure it is
+	}
+	var tail transcript.Tail
+	source := ""
+	if transcriptPath != "" {
+		// What is missing at its end is this very turn.
+		if t, err := transcript.ReadTail(transcriptPath); err == nil && t.Known {
+			tail, source = t, "transcript"
+			if t.Estimate {
+				source = "size of the transcript"
+			}
+		}
+	}
+	o := occupy(tail, windowInputs(call, dir, settings))
+	if source == "" && stamped && figure.Used >= 0 && figure.Session == call.Payload.SessionID {
+		source = "status line"
+		o.Known, o.Tokens = true, figure.Window/100*figure.Used
+		o.Percent = models.Percent(o.Tokens, o.Window.Tokens)
+	}
+	c := ContextStatus{
+		Known:        o.Known,
+		Source:       source,
+		Percent:      o.Percent,
+		Tokens:       o.Tokens,
+		Window:       o.Window.Tokens,
+		WindowSource: string(o.Window.Source),
+		Model:        o.Window.Model,
+		Over:         o.Known && settings.over(o),
+		Budget:       "off",
+	}
+	if settings.BudgetPct > 0 {
+		c.Budget = budget(o, settings)
+	}
+	return c
+}
