@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
 )
 
 // Variables that switch hooks off.
@@ -32,6 +33,8 @@ const (
 	// maxPayload is the most of stdin that is read, in bytes. A larger payload
 	// is drained, so that the host's write does not fail, and not answered.
 	maxPayload = 8 << 20
+	// usualPayload is enough for nearly all of them, in bytes.
+	usualPayload = 8 << 10
 	// patience is how long a hook may take before it gives up. The host would
 	// wait longer, a person would not.
 	patience = 5 * time.Second
@@ -213,7 +216,7 @@ func (r Run) profile(root string) (host.Profile, error) {
 func Profile(root, want string, defaults func(string) (host.Profile, bool)) (host.Profile, error) {
 	var why error
 	if root != "" {
-		data, err := readProfile(filepath.Join(root, "ccreload.json"))
+		data, err := state.ReadFile(filepath.Join(root, "ccreload.json"), maxProfile)
 		if err == nil {
 			p, err := host.DecodeProfile(data)
 			if err == nil && (want == "" || want == p.Plugin) {
@@ -229,15 +232,6 @@ func Profile(root, want string, defaults func(string) (host.Profile, bool)) (hos
 		why = fmt.Errorf("plugin %q is not known", want)
 	}
 	return host.Profile{}, why
-}
-
-func readProfile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxProfile))
 }
 
 // projectDir returns the directory whose state a hook works on: the project
@@ -256,6 +250,7 @@ func projectDir(candidates ...string) (string, error) {
 
 func readAll(r io.Reader) ([]byte, error) {
 	var b bytes.Buffer
+	b.Grow(usualPayload)
 	n, err := io.Copy(&b, io.LimitReader(r, maxPayload+1))
 	if err != nil {
 		return nil, fmt.Errorf("stdin: %w", err)

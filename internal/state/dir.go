@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -116,24 +115,10 @@ func (d Dir) Read(name string, limit int64) ([]byte, error) {
 
 func readIn(root *os.Root, name string, limit int64) ([]byte, error) {
 	info, err := root.Stat(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%q: %w", name, ErrUnsafe)
-	case info.Size() > limit:
-		return nil, fmt.Errorf("%q: %w", name, ErrTooLarge)
-	}
-	f, err := root.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("%q: %w", name, ErrTooLarge)
-	}
-	return data, err
+	return readRegular(name, info, limit, root.Open)
 }
 
 // Names returns the names in the directory, sorted; none when it is absent.

@@ -2,6 +2,8 @@ package state
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +17,35 @@ const (
 	filePerm = 0o600
 	dirPerm  = 0o755
 )
+
+// ReadFile returns the content of the file at path, which may be a link. It
+// fails like Dir.Read, and never blocks on a pipe or device.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	return readRegular(path, info, limit, os.Open)
+}
+
+// readRegular opens name, of which info is known, and reads it in one go: a
+// buffer that grows costs more than the read.
+func readRegular(name string, info fs.FileInfo, limit int64, open func(string) (*os.File, error)) ([]byte, error) {
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%q: %w", name, ErrUnsafe)
+	case info.Size() > limit:
+		return nil, fmt.Errorf("%q: %w", name, ErrTooLarge)
+	}
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data := make([]byte, info.Size())
+	_, err = io.ReadFull(f, data)
+	return data, err
+}
 
 // fill writes data to f, flushes it to the disk and closes f.
 func fill(f *os.File, data []byte) error {
