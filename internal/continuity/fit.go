@@ -116,21 +116,21 @@ func order(parts []section, first []string) []int {
 // texts joined are doc again.
 func sections(doc string) []section {
 	var list []section
-	current := section{}
+	title, from, at := "", 0, 0
 	code := false
 	for line := range strings.Lines(doc) {
 		switch trimmed := strings.TrimSpace(line); {
 		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
 			code = !code
 		case !code && (strings.HasPrefix(line, "## ") || strings.HasPrefix(line, "# ")):
-			if current.text != "" {
-				list = append(list, current)
+			if at > from {
+				list = append(list, section{title: title, text: doc[from:at]})
 			}
-			current = section{title: strings.TrimSpace(strings.TrimLeft(trimmed, "#"))}
+			title, from = strings.TrimSpace(strings.TrimLeft(trimmed, "#")), at
 		}
-		current.text += line
+		at += len(line)
 	}
-	return append(list, current)
+	return append(list, section{title: title, text: doc[from:]})
 }
 
 // Section returns the text below the heading called title, and whether there
