@@ -35,7 +35,10 @@
 //		hook tells the host's place for it. See transcriptRow for the rows:
 //		mkjsonl s1 version=2.1.332 human='fix it' assistant=460000 noise=30
 //	replay NAME [FLAGS]
-//		ccreload replay of testdata/recordings/NAME.jsonl.
+//		ccreload replay of testdata/recordings/NAME.jsonl. Times in what hooks
+//		say are <time>, so that stdout can be compared.
+//	edit FILE OLD NEW
+//		Replaces OLD, which has to be in FILE, by NEW.
 //	age FILE DURATION
 //		Makes FILE older, e.g. age project/.reload/session.md 5h.
 //
@@ -53,6 +56,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -100,6 +104,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  exits,
 			"replay": replayRecording,
+			"edit":   edit,
 			"age":    age,
 		},
 	})
@@ -205,6 +210,25 @@ func replayRecording(ts *testscript.TestScript, neg bool, args []string) {
 	if neg != (err != nil) {
 		ts.Fatalf("replay %s: error %v", args[0], err)
 	}
+	stdout := moment.ReplaceAllString(ts.ReadFile("stdout"), "<time>")
+	stderr := ts.ReadFile("stderr")
+	fmt.Fprint(ts.Stdout(), stdout)
+	fmt.Fprint(ts.Stderr(), stderr)
+}
+
+// moment is a time in what hooks say.
+var moment = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+
+// edit replaces text in a file.
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: edit FILE OLD NEW")
+	}
+	old := ts.ReadFile(args[0])
+	if !strings.Contains(old, args[1]) {
+		ts.Fatalf("%s has no %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(old, args[1], args[2])), 0o644))
 }
 
 // age moves a file's time of last change into the past.

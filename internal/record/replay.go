@@ -19,8 +19,9 @@ import (
 )
 
 // latency is how long a Stop hook runs before the rows arrive that the host
-// wrote late (case F02).
-const latency = 50 * time.Millisecond
+// wrote late (case F02): longer than a hook needs to read the transcript that is
+// there, shorter than it waits for one that is incomplete.
+const latency = 750 * time.Millisecond
 
 // Replayer says what to replay with.
 type Replayer struct {
@@ -88,8 +89,9 @@ func (r Replayer) Run(calls []Call, each func(Step) error) (Step, error) {
 }
 
 // late takes from the calls after i the rows that the host was still writing
-// when the Stop hook of call i ran: an answer at the head of the rows of the
-// next call on that transcript.
+// when the Stop hook of call i ran: where a prompt, a compaction or the end of
+// the session comes next on that transcript, what stands before it up to the
+// last answer belongs to the turn that stopped.
 func late(calls []Call, i int) []json.RawMessage {
 	if calls[i].Event != host.Stop {
 		return nil
@@ -99,23 +101,30 @@ func late(calls []Call, i int) []json.RawMessage {
 		if transcriptPath(calls[j]) != path {
 			continue
 		}
-		n := 0
-		for k, row := range calls[j].Rows {
-			var r struct {
-				Type string `json:"type"`
-			}
-			if json.Unmarshal(row, &r) != nil || r.Type == "user" {
-				break
-			}
-			if r.Type == "assistant" {
-				n = k + 1
-			}
+		switch calls[j].Event {
+		case host.UserPromptSubmit, host.PreCompact, host.SessionEnd:
+			n := answered(calls[j].Rows)
+			rows := calls[j].Rows[:n]
+			calls[j].Rows = calls[j].Rows[n:]
+			return rows
 		}
-		rows := calls[j].Rows[:n]
-		calls[j].Rows = calls[j].Rows[n:]
-		return rows
+		return nil
 	}
 	return nil
+}
+
+// answered returns how many rows there are up to the last answer.
+func answered(rows []json.RawMessage) int {
+	n := 0
+	for i, row := range rows {
+		var r struct {
+			Type string `json:"type"`
+		}
+		if json.Unmarshal(row, &r) == nil && r.Type == "assistant" {
+			n = i + 1
+		}
+	}
+	return n
 }
 
 func transcriptPath(c Call) string {
@@ -184,7 +193,8 @@ func (p *player) play(c Call, until int, late []json.RawMessage) (Step, error) {
 		return Step{}, err
 	}
 	arrive := func() error { return p.world.append(payload.TranscriptPath, lateCall.Rows, false) }
-	step := Step{T: c.T, Payload: payload}
+	step := Step{T: c.T, Payload: payload, Tokens: -1}
+	p.look(&step)
 	for _, h := range p.hooks.started(payload) {
 		step.Processes++
 		if err := p.start(h, c, &step, arrive); err != nil {
@@ -197,7 +207,10 @@ func (p *player) play(c Call, until int, late []json.RawMessage) (Step, error) {
 			return Step{}, err
 		}
 	}
-	p.finish(&step)
+	p.world.last = time.Now()
+	for _, msg := range p.faults() {
+		step.fault(p.world.places.out(msg))
+	}
 	return step, nil
 }
 
@@ -220,16 +233,22 @@ func (p *player) start(h handler, c Call, step *Step, arrive func() error) error
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
+	var err error
 	select {
-	case err := <-done:
-		done <- err
+	case err = <-done:
+		step.Took += time.Since(begun)
+		p.look(step) // at what the hook has seen
+		if err := arrive(); err != nil {
+			return err
+		}
 	case <-time.After(latency):
+		if err := arrive(); err != nil {
+			return err
+		}
+		err = <-done
+		step.Took += time.Since(begun)
+		p.look(step)
 	}
-	if err := arrive(); err != nil {
-		return err
-	}
-	err := <-done
-	step.Took += time.Since(begun)
 	said, invalid := host.Claude{}.Parse(step.Payload.Event, stdout.Bytes())
 	switch {
 	case ctx.Err() != nil:
@@ -247,22 +266,16 @@ func (p *player) start(h handler, c Call, step *Step, arrive func() error) error
 	return nil
 }
 
-// finish adds what can be seen once all hooks have run.
-func (p *player) finish(step *Step) {
-	p.world.last = time.Now()
-	step.Tokens = -1
-	if tail, err := transcript.ReadTail(step.Payload.TranscriptPath); err == nil {
-		if tail.Known && !tail.Estimate {
-			step.Tokens = tail.Tokens
-		}
-		if tail.Version != "" {
-			p.client = tail.Version
-		}
+// look adds to step what the transcript tells now.
+func (p *player) look(step *Step) {
+	tail, err := transcript.ReadTail(step.Payload.TranscriptPath)
+	if err == nil && tail.Known && !tail.Estimate {
+		step.Tokens = tail.Tokens
+	}
+	if err == nil && tail.Version != "" {
+		p.client = tail.Version
 	}
 	step.Client = p.client
-	for _, msg := range p.faults() {
-		step.fault(p.world.places.out(msg))
-	}
 }
 
 // faults returns the faults that were logged since it was last called.

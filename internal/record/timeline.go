@@ -115,7 +115,7 @@ func (t *Timeline) End(next Step) {
 		return
 	}
 	fmt.Fprintf(t.Out, "%s %s\n\n", t.bold(when), t.dim("("+count(host.Len(given.Said.Context), "character")+")"))
-	for _, line := range wrap(given.Said.Context, t.width()-4) {
+	for _, line := range wrap(strings.TrimSpace(given.Said.Context), t.width()-4) {
 		fmt.Fprintln(t.Out, strings.TrimRight("  "+t.dim("│")+" "+line, " "))
 	}
 }
