@@ -34,6 +34,7 @@ type Claim struct {
 	Arm     Arm
 	Told    bool   // the notes have reached the host
 	Notice  string // for the person, at the first prompt; one line
+	Sent    bool   // Notice went out at the start too, and may have been hidden
 }
 
 func claimName(session string) string {
@@ -86,6 +87,7 @@ func readClaim(r reader, name string) (Claim, bool) {
 		},
 		Told:   p.Get("told") == "yes",
 		Notice: p.Get("notice"),
+		Sent:   p.Get("sent") == "yes",
 	}, true
 }
 
@@ -100,7 +102,8 @@ func (c Claim) Put(tx *state.Tx) error {
 		Set("arm_client", c.Arm.Client.String()).
 		Set("arm_item", oneLine(c.Arm.Item)).
 		Set("told", yes(c.Told)).
-		Set("notice", oneLine(c.Notice))
+		Set("notice", oneLine(c.Notice)).
+		Set("sent", yes(c.Sent))
 	return tx.Write(claimName(c.Session), p.Bytes())
 }
 

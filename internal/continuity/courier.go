@@ -234,7 +234,7 @@ func (c *Courier) confirm(tx *state.Tx) (host.Output, error) {
 		return host.Output{Message: claim.Notice}, nil
 	case Untold:
 		p, err := c.Pack(tx, claim.Arm)
-		if err != nil || p.Keep || p.Context == "" {
+		if err != nil || p.Keep || p.Context == "" && p.Line == "" {
 			c.try("the notes cannot be told again", err)
 			return host.Output{}, claim.Drop(tx)
 		}

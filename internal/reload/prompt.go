@@ -44,7 +44,7 @@ func (t *thread) confirm(tx *state.Tx) (host.Output, error) {
 	}
 	switch standing {
 	case continuity.Confirmed:
-		if t.shown() {
+		if claim.Sent && t.shown() {
 			claim.Notice = ""
 		}
 		return host.Output{Message: claim.Notice}, nil
@@ -64,8 +64,9 @@ func (t *thread) confirm(tx *state.Tx) (host.Output, error) {
 	return host.Output{}, nil
 }
 
-// shown reports whether this client has shown the notice already: it was not
-// known at the start, and turns out to be one that hides nothing after /clear.
+// shown reports whether a notice that was sent at the start has been seen: the
+// client was not known then, and turns out to be one that hides nothing after
+// /clear.
 func (t *thread) shown() bool {
 	version := t.client
 	if tail, err := transcript.ReadTail(t.call.Payload.TranscriptPath); err == nil && tail.Version != "" {

@@ -184,6 +184,7 @@ func (t *thread) deliver(tx *state.Tx, arm continuity.Arm, doc string) (host.Out
 	}
 	out := host.Output{Context: notes(owned, t.dir.Path(digestFile))}
 	out.Message, claim.Notice = t.split(line)
+	claim.Sent = out.Message != ""
 	if err := claim.Take(tx); err != nil {
 		return host.Output{}, err
 	}
@@ -203,7 +204,7 @@ func (t *thread) tell() {
 func (t *thread) atPrompt() bool { return t.call.Payload.Event == host.UserPromptSubmit }
 
 // split decides whether a line is shown now or at the first prompt. A client
-// of unknown version gets it both ways: the prompt knows more (case F05).
+// of unknown version gets it both ways; the prompt may know more.
 func (t *thread) split(line string) (now, later string) {
 	switch {
 	case t.atPrompt() || !continuity.HidesMessage(t.call.Payload.Source, t.client):
@@ -222,7 +223,7 @@ func (t *thread) say(tx *state.Tx, line string) (host.Output, error) {
 		if !ok {
 			claim = continuity.Claim{Session: t.begin.Session, Client: t.begin.Client, Time: t.begin.Now}
 		}
-		claim.Notice = later
+		claim.Notice, claim.Sent = later, now != ""
 		t.try("the notice was not kept", claim.Put(tx))
 	}
 	return host.Output{Message: now}, nil

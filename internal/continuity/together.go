@@ -1,0 +1,62 @@
+package continuity
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/transcript"
+)
+
+// Delivers reports whether the plugin that keeps its state in d hands notes,
+// the file named notes, to the session, or is about to. Hooks of one event run
+// side by side: a claim is on disk before its arm is gone, so looking for the
+// arm first misses neither.
+func Delivers(d state.Dir, notes, session string) bool {
+	if d.Kind(ArmFile) == state.File && d.Kind(notes) == state.File {
+		return true
+	}
+	claim, ok := FindClaim(d, session)
+	return ok && claim.Armed
+}
+
+// LoopActive reports whether the plugin cc-repete is continuing the turns of
+// this project: what acts at the end of a turn then leaves it alone.
+func LoopActive(project string) bool {
+	data, err := state.At(filepath.Join(project, ".repete")).Read("loop.local.md", maxRecord)
+	return err == nil && FrontValue(string(data), "active") == "true"
+}
+
+// IsAPIError reports whether the last message of a turn is not the model's
+// but the host's line about an error or a limit of the API (case F36). An
+// answer that merely mentions one has more lines, or says so in a sentence.
+func IsAPIError(message string) bool {
+	const maxErrorLine = 300 // bytes; more than any such line has
+	m := strings.TrimSpace(message)
+	if m == "" || strings.ContainsAny(m, "\n\r") || len(m) > maxErrorLine {
+		return false
+	}
+	for _, start := range []string{"API Error", "Claude AI usage limit reached", "You've hit your ", "You’ve hit your "} {
+		if strings.HasPrefix(m, start) {
+			return true
+		}
+	}
+	what, _, reset := strings.Cut(m, " limit reached")
+	return reset && !strings.Contains(what, ". ") && strings.Contains(m, "resets ") && len(strings.Fields(what)) <= 3
+}
+
+// tailPoll is how often SettledTail looks.
+const tailPoll = 40 * time.Millisecond
+
+// SettledTail reads the end of a transcript. The host writes it late (case
+// F02), so while the newest reply is missing and near says that it could
+// matter, it looks again, for wait at most.
+func SettledTail(path string, wait time.Duration, sleep func(time.Duration), near func(transcript.Tail) bool) (transcript.Tail, error) {
+	tail, err := transcript.ReadTail(path)
+	for waited := time.Duration(0); err == nil && tail.Incomplete && near(tail) && waited < wait; waited += tailPoll {
+		sleep(tailPoll)
+		tail, err = transcript.ReadTail(path)
+	}
+	return tail, err
+}
