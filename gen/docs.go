@@ -10,10 +10,13 @@ import (
 
 // defaultOf returns an option's default as people read it.
 func defaultOf(o host.Option) string {
-	if o.Default == "" {
-		return "automatic"
+	switch {
+	case o.Default != "":
+		return o.Default
+	case o.Kind == host.KindText:
+		return "nothing"
 	}
-	return o.Default
+	return "automatic"
 }
 
 // takes returns what an option accepts as people read it.

@@ -166,7 +166,7 @@ func (d *document) explain(s *schema, e *jsonschema.ValidationError, whole any, 
 			return
 		}
 	case "oneOf":
-		*ps = append(*ps, d.problem(path, "%s fits none of the forms the schema knows", quoted(value)))
+		*ps = append(*ps, d.problem(path, "%s does not fit: want %s", quoted(value), want))
 		return
 	case "uniqueItems":
 		*ps = append(*ps, d.problem(path, "an entry stands here twice"))

@@ -1,0 +1,314 @@
+package gen
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// The whole tree of a small manifest, file by file; icons by their size.
+// Regenerate with go test ./gen -run TestEmitGolden -update.
+func TestEmitGolden(t *testing.T) {
+	t.Parallel()
+	m, err := Decode(ManifestPath, []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, err := os.ReadFile("testdata/plugin.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := Emit(m, smallContent(), string(template))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := &txtar.Archive{Comment: []byte("The tree of the manifest small in gen_test.go.\n\n")}
+	for _, p := range tree.Paths() {
+		f := tree[p]
+		if p == InventoryPath {
+			continue // the hashes of the rest
+		}
+		data := f.Data
+		if strings.HasSuffix(p, ".png") {
+			data = []byte("an image\n")
+		}
+		got.Files = append(got.Files, txtar.File{Name: fmt.Sprintf("%s (%04o)", p, f.Mode), Data: data})
+	}
+	const golden = "testdata/small.txtar"
+	if *update {
+		if err := os.WriteFile(golden, txtar.Format(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := map[string]string{}
+	for _, f := range txtar.Parse(want).Files {
+		wanted[f.Name] = string(f.Data)
+	}
+	for _, f := range got.Files {
+		if wanted[f.Name] != string(f.Data) {
+			t.Errorf("%s is\n%s\nwant\n%s", f.Name, f.Data, wanted[f.Name])
+		}
+		delete(wanted, f.Name)
+	}
+	for name := range wanted {
+		t.Errorf("%s is missing", name)
+	}
+}
+
+// What is in the repository is what its manifest says.
+func TestRepositoryIsGenerated(t *testing.T) {
+	t.Parallel()
+	p, err := Open("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	changes, err := p.Check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changes {
+		t.Errorf("%s is %s: run make generate", c.Path, c.What)
+	}
+	if err := p.Released(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEmitIsReproducible(t *testing.T) {
+	t.Parallel()
+	_, first := smallTree(t)
+	_, second := smallTree(t)
+	if !maps.EqualFunc(first, second, func(a, b File) bool { return a.Mode == b.Mode && bytes.Equal(a.Data, b.Data) }) {
+		t.Error("two runs differ")
+	}
+	for p, f := range first {
+		if strings.HasSuffix(p, ".png") {
+			continue
+		}
+		if bytes.ContainsRune(f.Data, '\r') {
+			t.Errorf("%s has a carriage return", p)
+		}
+		if !bytes.HasSuffix(f.Data, []byte("\n")) || bytes.HasSuffix(f.Data, []byte("\n\n")) {
+			t.Errorf("%s does not end in one newline", p)
+		}
+	}
+}
+
+// A changed default reaches every place that names it.
+func TestDefaultFlows(t *testing.T) {
+	t.Parallel()
+	m, err := Decode(ManifestPath, []byte(strings.Replace(small, `default: "45"`, `default: "30"`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := Emit(m, smallContent(), stockTemplate(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[string]string{
+		"marketplace/plugins/first/ccreload.json":              `"default": "30"`,
+		"marketplace/plugins/first/.claude-plugin/plugin.json": `"default": 30`,
+		"marketplace/plugins/first/commands/go.md":             "Go at 30 or automatic:",
+		"marketplace/plugins/first/README.md":                  "At 30 (0 to 95, or `off`) something is said, `calm` or `loud`.",
+		OptionsPath:                                            "| `budget` | 30 | 0 to 95, or `off` |",
+	} {
+		if !strings.Contains(string(tree[p].Data), want) {
+			t.Errorf("%s has no %q:\n%s", p, want, tree[p].Data)
+		}
+	}
+}
+
+func TestChecksums(t *testing.T) {
+	t.Parallel()
+	m, err := Decode(ManifestPath, []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := strings.Repeat("0123456789abcdef", 4)
+	content := smallContent()
+	file := *content["content/first/go.md"]
+	file.Data = []byte("# of a release\n" + sum + "  tools-linux-amd64\n\n" + sum + " *tools.exe\n")
+	content[checksums] = &file
+	tree, err := Emit(m, content, stockTemplate(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(tree["marketplace/plugins/first/bin/checksums.txt"].Data)
+	if !strings.HasSuffix(got, "\n"+sum+"  tools-linux-amd64\n"+sum+"  tools.exe\n") {
+		t.Errorf("checksums.txt is %s", got)
+	}
+	for _, bad := range []string{"abc  name", strings.ToUpper(sum) + "  name", sum, sum + "  ../name", sum + "  a b"} {
+		file.Data = []byte("\n" + bad + "\n")
+		_, err := Emit(m, content, stockTemplate(t))
+		wants(t, err, "gen/checksums.txt:2:1: want a sha256 in lower case")
+	}
+}
+
+// Each row changes a file that Emit reads.
+func TestEmitRefuses(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ file, text, want string }{
+		"missing body":         {"content/first/go.md", "", "gen/manifest.yaml:73:15: there is no file gen/content/first/go.md\n   73 |         body: go.md"},
+		"missing readme":       {"content/second/README.md", "", "there is no file gen/content/second/README.md"},
+		"empty body":           {"content/first/go.md", " \n\n", "the file gen/content/first/go.md is empty"},
+		"unknown option":       {"content/first/go.md", "a\n\nat {{opt \"budgit\"}} %\n", "gen/content/first/go.md:3:6: the plugin first has no option \"budgit\"; did you mean \"budget\"?\n    3 | at {{opt \"budgit\"}} %\n"},
+		"option of another":    {"content/second/second.md", `{{opt "budget"}}`, `gen/content/second/second.md:1:3: the plugin second has no option "budget"`},
+		"unknown function":     {"content/first/go.md", "x\n{{option 1}}\n", `gen/content/first/go.md:2:1: function "option" not defined`},
+		"unfinished action":    {"content/first/go.md", "x\n{{opt\n", "gen/content/first/go.md:3:1: unclosed action started at gen/content/first/go.md:2"},
+		"carriage return":      {"content/first/go.md", "a\nb\r\n", "gen/content/first/go.md:2:1: the line ends in CR LF"},
+		"a file mark":          {"content/first/go.md", "a\n-- b --\n", "gen/content/first/go.md:2:1: a line like this begins a file in plugin.tmpl"},
+		"undeclared host":      {"content/first/go.md", "curl https://Example.org:80/x and http://github.com\n", "gen/manifest.yaml:23:5: commands/go.md reaches the host \"example.org\", which is not declared here"},
+		"template, no section": {"plugin.tmpl", "nothing\n", "plugin.tmpl: no section found"},
+		"template, unknown":    {"plugin.tmpl", "-- a --\n{{.Nope}}\n", "plugin.tmpl:2:3: "},
+		"template, option":     {"plugin.tmpl", "-- a --\n{{opt \"nope\"}}\n", `plugin.tmpl:2:3: the plugin first has no option "nope"`},
+		"template, outside":    {"plugin.tmpl", "-- ../a --\nx\n", `plugin.tmpl: the section "../a" is no path inside a plugin`},
+		"template, twice":      {"plugin.tmpl", "-- a --\nx\n-- a --\ny\n", `the section "a" of first is generated already, or stands there twice`},
+		"template, generated":  {"plugin.tmpl", "-- .claude-plugin/plugin.json --\n{\"hooks\": \"./hooks/hooks.json\"}\n", `the section ".claude-plugin/plugin.json" of first is generated already`},
+		"template, no license": {"plugin.tmpl", "-- a --\nx\n", "marketplace/plugins/first/LICENSE: the file is missing"},
+		"template, launcher":   {"plugin.tmpl", "-- bin/ccreload --\nnot a script\n", "marketplace/plugins/first/bin/ccreload: a hook starts this file and it is not executable"},
+		"template, other host": {"plugin.tmpl", "-- bin/ccreload --\n#!/bin/sh\ncurl https://example.com\n", `bin/ccreload reaches the host "example.com"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, err := Decode(ManifestPath, []byte(small))
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, template := smallContent(), stockTemplate(t)
+			switch {
+			case tt.file == "plugin.tmpl":
+				template = tt.text
+			case tt.text == "":
+				delete(content, tt.file)
+			default:
+				content[tt.file].Data = []byte(tt.text)
+			}
+			_, err = Emit(m, content, template)
+			wants(t, err, tt.want)
+		})
+	}
+}
+
+func TestEmitReportsEverything(t *testing.T) {
+	t.Parallel()
+	m, err := Decode(ManifestPath, []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := smallContent()
+	delete(content, "content/first/go.md")
+	delete(content, "content/second/second.md")
+	content["content/first/README.md"].Data = []byte(`{{opt "x"}}`)
+	_, err = Emit(m, content, stockTemplate(t))
+	var ps Problems
+	if !errors.As(err, &ps) || len(ps) != 3 {
+		t.Fatalf("%v, want three problems", err)
+	}
+}
+
+func TestIcons(t *testing.T) {
+	t.Parallel()
+	for name := range glyphs {
+		icon := Icon{Glyph: name, Color: "#2F6F8F"}
+		data, err := icon.draw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := icon.draw()
+		if err != nil || !bytes.Equal(data, again) {
+			t.Errorf("%s is not drawn twice alike", name)
+		}
+		img, err := png.Decode(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if img.Bounds() != image.Rect(0, 0, 512, 512) {
+			t.Errorf("%s covers %v", name, img.Bounds())
+		}
+		if _, _, _, a := img.At(0, 0).RGBA(); a != 0 {
+			t.Errorf("%s: the corner is not transparent", name)
+		}
+		if r, g, b, _ := img.At(256, 20).RGBA(); r>>8 != 0x2f || g>>8 != 0x6f || b>>8 != 0x8f {
+			t.Errorf("%s: the edge has another colour", name)
+		}
+		white, between := 0, 0
+		for y := range 512 {
+			for x := range 512 {
+				switch r, _, _, a := img.At(x, y).RGBA(); {
+				case a != 0xffff:
+				case r == 0xffff:
+					white++
+				case r>>8 != 0x2f:
+					between++
+				}
+			}
+		}
+		if white < 15_000 || white > 90_000 || between < 500 {
+			t.Errorf("%s: %d white pixels and %d between white and the colour", name, white, between)
+		}
+	}
+	for _, bad := range []Icon{{"cat", "#000000"}, {"reload", "#1234567"}, {"reload", "blue"}} {
+		if _, err := bad.draw(); err == nil {
+			t.Errorf("%+v is drawn", bad)
+		}
+	}
+}
+
+func TestRecordingsAreValid(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../testdata/recordings/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ValidateRecording(file, data); err != nil {
+			t.Error(err)
+		}
+	}
+	for line, want := range map[string]string{
+		"":      "r.jsonl: the recording is empty",
+		"{}\n{": "r.jsonl:2:1: not readable as JSON",
+		`{"t":0,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"},"x":1}`:    `r.jsonl:1:69: unknown key "x"`,
+		`{"t":-1,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"}}`:         "must be >= 0",
+		`{"t":0,"event":"Stop","env":{"A":1},"payload":{"hook_event_name":"Stop"}}`:     "want a string, found a number",
+		`{"t":0,"event":"Stop","env":{},"payload":{}}`:                                  `"hook_event_name" is missing`,
+		`{"t":0,"env":{},"payload":{"hook_event_name":"Stop"},"transcript_rows":["x"]}`: "want a mapping, found a string",
+	} {
+		wants(t, ValidateRecording("r.jsonl", []byte(line)), want)
+	}
+}
+
+func BenchmarkGenerate(b *testing.B) {
+	template := stockTemplate(b)
+	for b.Loop() {
+		data, err := source.ReadFile("manifest.yaml")
+		if err != nil {
+			b.Fatal(err)
+		}
+		m, err := Decode(ManifestPath, data)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := Emit(m, Source(), template); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

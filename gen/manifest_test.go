@@ -1,0 +1,262 @@
+package gen
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/ccreload/ccreload/internal/host"
+)
+
+// The stock manifest is what its table and its page say.
+func TestStockManifest(t *testing.T) {
+	t.Parallel()
+	data, err := source.ReadFile("manifest.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Decode(ManifestPath, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, ok := m.Plugin("cc-reload")
+	if !ok {
+		t.Fatal("there is no cc-reload")
+	}
+	profile := m.profile(p)
+	for key, want := range map[string]string{
+		"context_budget_pct": "45", "context_budget_mode": "notify", "context_budget_tokens": "off",
+		"context_window": "", "context_owner_window": "14400", "headless": "off",
+	} {
+		if o, ok := profile.Option(key); !ok || o.Default != want || !o.HasScope(host.ScopeProject) {
+			t.Errorf("%s is %+v, want the default %q and the scope project", key, o, want)
+		}
+	}
+	for _, w := range m.Windows {
+		if w.Tokens != 200_000 && w.Tokens != 1_000_000 {
+			t.Errorf("%s has a window of %d tokens", w.Model, w.Tokens)
+		}
+	}
+	// Every listed model is priced, and cache prices keep their proportions:
+	// writing costs 1.25 and 2 times the input, reading a tenth at most.
+	for _, w := range m.Windows {
+		priced := false
+		for _, p := range m.Prices {
+			priced = priced || p.Model == w.Model
+		}
+		if !priced {
+			t.Errorf("%s has a window and no price", w.Model)
+		}
+	}
+	for _, p := range m.Prices {
+		rates := []Rates{p.Rates}
+		if p.LongPrompt != nil {
+			rates = append(rates, p.LongPrompt.Rates)
+		}
+		for _, r := range rates {
+			if r.CacheWrite5m < 1.19*r.Input || r.CacheWrite5m > 1.26*r.Input || r.CacheWrite1h != 2*r.Input || r.CacheRead > 0.121*r.Input || r.Output != 5*r.Input {
+				t.Errorf("%s has odd prices: %+v", p.Model, r)
+			}
+		}
+	}
+}
+
+// Each row changes one thing in small and says what the error must contain:
+// the place, the sentence and the offending line.
+func TestDecodeRefuses(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ old, new, want string }{
+		"unknown key":             {"    keywords: [one]", "    keyword: [one]", "gen/manifest.yaml:20:5: unknown key \"keyword\"; did you mean \"keywords\"?\n   20 |     keyword: [one]\n      |     ^"},
+		"unknown key, nested":     {"min: 1000", "mon: 1000", "gen/manifest.yaml:51:9: unknown key \"mon\"; did you mean \"min\"?"},
+		"unknown key, like none":  {"    keywords: [one]", "    zzzzzzzzz: 1", `20:5: unknown key "zzzzzzzzz"` + "\n"},
+		"missing key":             {"license: MIT\n", "", `1:1: "license" is missing`},
+		"missing key, nested":     {"        title: Note\n", "", `55:9: "title" is missing`},
+		"wrong type":              {"min: 0", "min: none", `29:14: want a whole number, found a string`},
+		"wrong type, described":   {`default: "45"`, "default: 45", `28:18: want a string, found a number (the value in quotes, such as "45"; "" when it is not set)`},
+		"list for a text":         {"title: second", "title: [second]", `want a string, found a list`},
+		"fraction":                {"timeout: 60", "timeout: 1.5", `want a whole number`},
+		"out of range":            {"tokens: 1000000", "tokens: 10", `13:38: 10: must be >= 1000`},
+		"bad version":             {"version: 1.2.3", `version: "1.2"`, `2:10: "1.2" does not fit: want a version of three numbers`},
+		"bad host version":        {"2.1.163", "v2", `want a version of three numbers`},
+		"bad repository":          {"https://github.com/someone/tools", "git@github.com:someone/tools", "4:13: \"git@github.com:someone/tools\" does not fit: want the address of a repository"},
+		"other license":           {"license: MIT", "license: GPL", `5:10: "GPL" does not fit: want MIT`},
+		"bad name":                {"name: first", "name: First One", `want a name of lower-case letters`},
+		"bad colour":              {`"#102030"`, "red", `"red" does not fit: want a colour`},
+		"bad glyph":               {"glyph: reload", "glyph: cat", `"cat" does not fit: want reload, handoff or clock`},
+		"bad platform":            {"linux/amd64", "linux/386", `11:13: "linux/386" does not fit`},
+		"platform twice":          {"windows/amd64]", "linux/amd64]", `11:1: an entry stands here twice`},
+		"unknown kind":            {"kind: int|off", "kind: float", `27:15: "float" does not fit: want int, int|off, choice, bool or text`},
+		"unknown scope":           {"scopes: [user, project]", "scopes: [team]", `31:18: "team" does not fit: want user or project`},
+		"no scope":                {"scopes: [user, project]", "scopes: []", `31:9: this list: minimum 1 items`},
+		"command, no description": {`        description: "Go: now"` + "\n", "", `"description" is missing`},
+		"description of nothing":  {`description: "Go: now"`, `description: ""`, `"" does not fit: want one line of text, not empty`},
+		"description of 2 lines":  {`description: "Go: now"`, `description: "Go\nnow"`, `want one line of text`},
+		"hooks of a file (F20)":   {"    hooks:\n      - {event: Stop, timeout: 10}\n", "    hooks: ./hooks.json\n", `want a list, found a string (a list of hooks; the file hooks/hooks.json is generated from it)`},
+		"plugin twice":            {"name: second\n    title", "name: first\n    title", `74:11: the plugin "first" stands here for the second time`},
+		"option twice":            {"key: note", "key: mode", `55:14: the option "mode" stands here for the second time`},
+		"model twice":             {"windows:\n", "windows:\n  - {model: claude-opus-5-5, tokens: 200000}\n", `14:13: the model "claude-opus-5-5" stands here for the second time`},
+		"default below":           {"min: 0\n", "min: 50\n", "28:18: the default does not fit: budget is \"45\"; it takes a whole number from 50 to 95, or off\n   28 |         default: \"45\""},
+		"default above":           {`default: "45"`, `default: "96"`, `28:18: the default does not fit`},
+		"default no choice":       {"default: calm", "default: soft", `the default does not fit: mode is "soft"; it takes calm or loud`},
+		"default by its alias":    {"default: calm", "default: noisy", `the default "noisy" is written "loud"`},
+		"choice without choices":  {"        choices: [calm, loud]\n        aliases: {noisy: loud}\n", "", `the option "mode" is a choice and lists no choices`},
+		"choices of a number":     {"        min: 1000\n", "        choices: [a, b]\n", `lists choices, which only the kind choice takes`},
+		"bounds of a word":        {"        choices: [calm, loud]\n", "        choices: [calm, loud]\n        min: 2\n", `has min or max, which only the kinds int and int|off take`},
+		"bounds crossed":          {"max: 95", "max: 1\n        min: 3", `mapping key "min" already defined`},
+		"min above max":           {"min: 0\n        max: 95", "min: 96\n        max: 95", `29:14: min 96 is above max 95`},
+		"alias to nowhere":        {"noisy: loud", "noisy: quiet", `38:26: the alias "noisy" leads to "quiet", which is not a choice`},
+		"alias is a choice":       {"noisy: loud", "calm: loud", `the alias "calm" is a choice already`},
+		"four user options":       {"scopes: [project]\n        title: Limit", "scopes: [user]\n        title: Limit", `52:9: more than 3 options have the scope user`},
+		"unknown event":           {"event: Stop,", "event: Stopp,", `the host has no event "Stopp": want Stop`},
+		"event of another world":  {"event: Stop,", "event: Xxxxxxxxxxxxx,", `the host has no event "Xxxxxxxxxxxxx": want one of Notification,`},
+		"matcher on Stop":         {"event: Stop,", "event: Stop, matcher: x,", `the event Stop takes no matcher; the host would ignore it`},
+		"if on Stop":              {"event: Stop,", "event: Stop, if: Write(x),", `the event Stop takes no if rule`},
+		"timeout too long":        {"timeout: 60,", "timeout: 60000,", `62:40: the timeout of SessionStart is 60000: want seconds, from 1 to 600`},
+		"timeout of nothing":      {"timeout: 60,", "timeout: 0,", `the timeout of SessionStart is 0`},
+		"SessionEnd, 2 s":         {"event: SessionEnd, timeout: 1", "event: SessionEnd, timeout: 2", `the timeout of SessionEnd is 2: want seconds, from 1 to 1`},
+		"same hook twice (F16)":   {"Write(**/b.md)", "Write(**/a.md)", `64:10: this hook has the same command line as hook 2 of first`},
+		"body outside":            {"body: go.md", "body: ../second/second.md", `"../second/second.md" leads out of the plugin's content directory`},
+		"body from the root":      {"body: go.md", "body: /etc/motd.md", `"/etc/motd.md" leads out`},
+		"readme outside":          {"readme: README.md\n    icon: {glyph: reload", "readme: ../README.md\n    icon: {glyph: reload", `21:13: "../README.md" leads out`},
+		"repository undeclared":   {"{host: github.com, why: the launcher downloads from it}\n    options", "{host: gitlab.com, why: x}\n    options", `the host "github.com" of the repository is not declared`},
+		"host with a path":        {"{host: github.com,", "{host: github.com/x,", `"github.com/x" does not fit: want a host name`},
+		"host twice":              {"    options:\n", "      - {host: github.com, why: x}\n    options:\n", `25:16: the host "github.com" stands here for the second time`},
+		"skill named as command":  {"        body: go.md\n", "        body: go.md\n    skills:\n      - {name: go, description: x, body: go.md}\n", `the name "go" stands here for the second time`},
+		"command twice":           {"        body: go.md\n", "        body: go.md\n      - {name: go, description: x, body: go.md}\n", `the command "go" stands here for the second time`},
+		"key twice":               {"version: 1.2.3\n", "version: 1.2.3\nversion: 1.2.4\n", `gen/manifest.yaml:3:1: mapping key "version" already defined`},
+		"broken YAML":             {"platforms: [linux/amd64", "platforms: {linux/amd64", "gen/manifest.yaml:11:"},
+		"tab":                     {"  name: tools", "\tname: tools", "gen/manifest.yaml:"},
+		"second document":         {"name: tools\nversion", "name: x\n---\nname: tools\nversion", "gen/manifest.yaml:3:1: a second document begins here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if !strings.Contains(small, tt.old) {
+				t.Fatalf("small has no %q", tt.old)
+			}
+			_, err := Decode(ManifestPath, []byte(strings.Replace(small, tt.old, tt.new, 1)))
+			wants(t, err, tt.want)
+		})
+	}
+}
+
+func TestDecodeReportsEverything(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		edit []string
+		want []string
+	}{
+		"form":    {[]string{"license: MIT", "license: GPL", "keywords:", "keyword:", "min: 0", "min: x"}, []string{":5:10: ", ":20:5: ", ":29:14: "}},
+		"meaning": {[]string{`default: "45"`, `default: "99"`, "timeout: 60", "timeout: 700", "event: Stop,", "event: Stop, matcher: x,"}, []string{":28:18: ", ":62:40: ", ":82:32: "}},
+	} {
+		_, err := Decode(ManifestPath, []byte(strings.NewReplacer(tt.edit...).Replace(small)))
+		var ps Problems
+		if !errors.As(err, &ps) || len(ps) != len(tt.want) {
+			t.Fatalf("%s: %v, want %d problems", name, err, len(tt.want))
+		}
+		for i, want := range tt.want {
+			if !strings.Contains(ps[i].String(), want) {
+				t.Errorf("%s: problem %d is %s, want %s", name, i, ps[i], want)
+			}
+		}
+	}
+}
+
+func TestDecodeRefusesWhatIsNoMapping(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{"", "# nothing\n", "~\n", "- a\n", "word\n", "\xff\xfe", "\x00"} {
+		if _, err := Decode("m.yaml", []byte(in)); err == nil {
+			t.Errorf("%q is accepted", in)
+		} else if !strings.HasPrefix(err.Error(), "m.yaml:") {
+			t.Errorf("%q: the error %q names no place", in, err)
+		}
+	}
+}
+
+// The schema, which editors read, and the Go types know the same keys.
+func TestSchemaAndTypesAgree(t *testing.T) {
+	t.Parallel()
+	s := schemaFor(SchemaManifest)
+	var compare func(path string, rule map[string]any, typ reflect.Type)
+	compare = func(path string, rule map[string]any, typ reflect.Type) {
+		if ref, ok := rule["$ref"].(string); ok {
+			rule = s.rule(ref + "/x")
+		}
+		for typ.Kind() == reflect.Pointer {
+			typ = typ.Elem()
+		}
+		if typ.Kind() == reflect.Slice {
+			items, _ := rule["items"].(map[string]any)
+			compare(path+"[]", items, typ.Elem())
+			return
+		}
+		if typ.Kind() != reflect.Struct {
+			return
+		}
+		properties, _ := rule["properties"].(map[string]any)
+		fields := map[string]reflect.Type{}
+		collect(typ, fields)
+		for key, field := range fields {
+			property, ok := properties[key].(map[string]any)
+			if !ok {
+				t.Errorf("%s.%s is in %s and not in the schema", path, key, typ)
+				continue
+			}
+			compare(path+"."+key, property, field)
+		}
+		for key := range properties {
+			if _, ok := fields[key]; !ok {
+				t.Errorf("%s.%s is in the schema and not in %s", path, key, typ)
+			}
+		}
+	}
+	compare("", s.raw, reflect.TypeFor[Manifest]())
+}
+
+// collect adds the fields of a struct by the name they have in YAML.
+func collect(typ reflect.Type, into map[string]reflect.Type) {
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		tag := f.Tag.Get("yaml")
+		if tag == "" {
+			tag = f.Tag.Get("json")
+		}
+		name, flags, _ := strings.Cut(tag, ",")
+		switch {
+		case flags == "inline":
+			collect(f.Type, into)
+		case name != "":
+			into[name] = f.Type
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(small))
+	if data, err := source.ReadFile("manifest.yaml"); err == nil {
+		f.Add(data)
+	}
+	for _, s := range []string{
+		"", "a", "[]", "{}", "- ", "a: &x [*x]", "a: !!int b", "? a\n: b", "a: |\n  b", "name: 'x", "\t", "---\n---\n", "<<: {a: 1}",
+		"plugins: [{}]", "plugins:\n  - hooks: [{event: Stop}]\n", "windows: [{tokens: 1e99}]", "version: 0x10", "a: \u2028", "name: &n x\nauthor: *n\n",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := Decode("m.yaml", data)
+		if err == nil {
+			if _, err = Emit(m, smallContent(), "-- README.md --\n{{options}}\n"); err == nil {
+				return
+			}
+		}
+		var ps Problems
+		if !errors.As(err, &ps) || len(ps) == 0 {
+			t.Fatalf("the error is %v, want problems", err)
+		}
+		for _, p := range ps {
+			if p.File == "" || p.Message == "" {
+				t.Errorf("a problem says nothing: %+v", p)
+			}
+		}
+	})
+}

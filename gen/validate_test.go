@@ -1,0 +1,124 @@
+package gen
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// Each row breaks one file of a good tree. The paths are below plugins/first
+// of the marketplace.
+func TestValidateRefuses(t *testing.T) {
+	t.Parallel()
+	replace := func(name, old, new string) func(Tree) {
+		return func(tree Tree) {
+			path := PluginDir("first") + "/" + name
+			f := tree[path]
+			f.Data = []byte(strings.Replace(string(f.Data), old, new, 1))
+			tree[path] = f
+		}
+	}
+	file := func(path, text string) func(Tree) {
+		return func(tree Tree) { tree[path] = File{Data: []byte(text), Mode: 0o644} }
+	}
+	remove := func(path string) func(Tree) { return func(tree Tree) { delete(tree, path) } }
+	const first = "marketplace/plugins/first/"
+	for name, tt := range map[string]struct {
+		edit func(Tree)
+		want string
+	}{
+		"two plugins, one command line (F16)": {
+			replace("hooks/hooks.json", "\"first\",\n              \"SessionEnd\"", "\"second\",\n              \"Stop\""),
+			`the command line "${CLAUDE_PLUGIN_ROOT}/bin/ccreload hook second Stop" is also a hook of marketplace/plugins/first: the host runs one of the two`,
+		},
+		"one handler twice (F16)": {
+			replace("hooks/hooks.json", "Write(**/b.md)", "Write(**/a.md)"),
+			`the event PreToolUse has the command line "${CLAUDE_PLUGIN_ROOT}/bin/ccreload hook first PreToolUse" twice`,
+		},
+		"hooks in plugin.json (F20)":    {replace(pluginFile, `"license"`, `"hooks": "./hooks/hooks.json", "license"`), first + pluginFile + `:11:3: unknown key "hooks"`},
+		"commands in plugin.json":       {replace(pluginFile, `"license"`, `"commands": "./commands", "license"`), `unknown key "commands"`},
+		"extra key in hooks.json (F45)": {replace(hooksFile, `"description"`, `"statusLine": {}, "description"`), first + hooksFile + `:2:3: unknown key "statusLine"`},
+		"shell form":                    {replace(hooksFile, `"${CLAUDE_PLUGIN_ROOT}/bin/ccreload"`, `"sh -c 'echo'"`), `does not fit: want a program of the plugin, as ${CLAUDE_PLUGIN_ROOT}/PATH`},
+		"no timeout":                    {replace(hooksFile, `"timeout": 10,`, ``), `"timeout" is missing`},
+		"timeout in milliseconds":       {replace(hooksFile, `"timeout": 10,`, `"timeout": 10000,`), `10000: must be <= 600`},
+		"unknown event":                 {replace(hooksFile, `"SessionEnd": [`, `"SessionOver": [`), `the host has no event "SessionOver"`},
+		"matcher on an event without":   {replace(hooksFile, `"SessionStart": [`, `"Stop": [{"matcher": "x", "hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/bin/ccreload", "args": [], "timeout": 1}]}], "SessionStart": [`), `the event Stop takes no matcher`},
+		"if on an event without":        {replace(hooksFile, `"statusMessage"`, `"if": "Write(x)", "statusMessage"`), `the event SessionStart takes no if rule`},
+		"SessionEnd too long":           {replace(hooksFile, `"timeout": 1,`, `"timeout": 2,`), `the timeout of SessionEnd is 2`},
+		"program that is not there":     {remove(first + "bin/ccreload"), `the program "${CLAUDE_PLUGIN_ROOT}/bin/ccreload" of SessionStart is not in the plugin`},
+		"four user options":             {replace(pluginFile, `"userConfig": {`, `"userConfig": {"x": {"type": "string", "title": "x", "description": "x"},`), `this mapping: maximum 3 properties allowed`},
+		"absolute source (F45)":         {file("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"/plugins/first","description":"x","version":"1.0.0"}]}`), "\"/plugins/first\" does not fit: want a path in the marketplace that begins with ./"},
+		"source without ./ (F45)":       {file("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"plugins/first","description":"x","version":"1.0.0"}]}`), `1:92: "plugins/first" does not fit: want a path in the marketplace that begins with ./`},
+		"source to nowhere":             {file("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"./plugins/third","description":"x","version":"1.0.0"}]}`), `the source "./plugins/third" of first leads to no plugin`},
+		"plugin twice":                  {file("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"./plugins/first","description":"x","version":"1.0.0"},{"name":"first","source":"./plugins/first","description":"x","version":"1.0.0"}]}`), `the plugin "first" stands here for the second time`},
+		"archive without sha256":        {file("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":{"source":"archive","url":"https://x.y/z.zip"},"description":"x","version":"1.0.0"}]}`), "this mapping does not fit: want a path in the marketplace that begins with ./"},
+		"no JSON":                       {file(first+hooksFile, "{"), first + hooksFile + ": not readable as JSON"},
+		"two values":                    {file(first+hooksFile, `{"description":"x","hooks":{}} {}`), first + hooksFile + ":"},
+		"plugin.json at the root":       {file(first+"plugin.json", "{}"), first + "plugin.json: a plugin.json at the root of a plugin silences its hooks in other hosts"},
+		"CLAUDE.md at the root":         {file(first+"CLAUDE.md", "x"), first + "CLAUDE.md: a CLAUDE.md at the root"},
+		"no license":                    {remove(first + "LICENSE"), first + "LICENSE: the file is missing"},
+		"no README":                     {remove(first + "README.md"), first + "README.md: the file is missing"},
+		"short README":                  {file(first+"README.md", "/plugin install first --marketplace a/b\n"), "the README has 5 words: want 40"},
+		"README of another":             {replace("README.md", "/plugin install first", "/plugin install second"), `the line "/plugin install first --marketplace OWNER/REPO" is missing`},
+		"no icon":                       {remove(first + iconFile), first + iconFile + ": the file is missing"},
+		"icon of text":                  {file(first+iconFile, "x"), "not readable as PNG"},
+		"small icon":                    {func(tree Tree) { tree[first+iconFile] = File{Data: picture(t, 64, 64)} }, "the icon has 64 by 64 pixels"},
+		"oblong icon":                   {func(tree Tree) { tree[first+iconFile] = File{Data: picture(t, 600, 512)} }, "the icon has 600 by 512 pixels"},
+		"carriage return (F73)":         {replace("LICENSE", "\n", "\r\n"), first + "LICENSE: the file has a carriage return"},
+		"profile of another":            {replace(profileFile, `"plugin": "first"`, `"plugin": "second"`), `this is the profile of "second", and the plugin is called "first"`},
+		"profile of nobody":             {file(first+profileFile, "{}"), "names no plugin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, tree := smallTree(t)
+			if ps := tree.Validate(); len(ps) > 0 {
+				t.Fatalf("the good tree: %v", ps)
+			}
+			tt.edit(tree)
+			wants(t, tree.Validate().err(), tt.want)
+		})
+	}
+}
+
+func picture(t *testing.T, width, height int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewPaletted(image.Rect(0, 0, width, height), color.Palette{color.Black})); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A tree that is read from disk is the one that was written, without what a
+// build or git put there.
+func TestReadTree(t *testing.T) {
+	t.Parallel()
+	dir, p := generated(t)
+	put(t, dir, ".git/config", "x")
+	put(t, dir, "marketplace/plugins/first/bin/ccreload-linux-amd64", "x")
+	got, err := ReadTree(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range p.Tree.Paths() {
+		if !bytes.Equal(got[path].Data, p.Tree[path].Data) {
+			t.Errorf("%s differs", path)
+		}
+	}
+	if ps := got.Validate(); len(ps) > 0 {
+		t.Error(ps)
+	}
+	for path := range got {
+		if strings.HasPrefix(path, ".git/") || strings.Contains(path, "ccreload-linux") {
+			t.Errorf("%s is read", path)
+		}
+	}
+	if _, err := ReadTree(fstest.MapFS{"a": &fstest.MapFile{Data: []byte("x")}}); err != nil {
+		t.Error(err)
+	}
+}
