@@ -124,7 +124,9 @@ func readResponse(r io.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !strings.HasPrefix(status, "HTTP/1.") || len(status) < len("HTTP/1.1 200") || status[8:12] != " 200" {
+	version, rest, _ := strings.Cut(status, " ")
+	code, _, _ := strings.Cut(rest, " ")
+	if version != "HTTP/1.0" && version != "HTTP/1.1" || code != "200" {
 		return nil, errResponse
 	}
 	length, chunked := int64(-1), false

@@ -70,15 +70,17 @@ func holds(id, name string) bool {
 	}
 }
 
-// Bare returns id without a suffix in brackets, the way the API names it.
+// Bare returns id without what stands in brackets at its end, the way the API
+// names it.
 func Bare(id string) string {
-	id = strings.TrimSpace(id)
-	if strings.HasSuffix(id, "]") {
-		if i := strings.LastIndexByte(id, '['); i >= 0 {
-			id = strings.TrimSpace(id[:i])
+	for {
+		id = strings.TrimSpace(id)
+		i := strings.LastIndexByte(id, '[')
+		if i < 0 || !strings.HasSuffix(id, "]") {
+			return id
 		}
+		id = id[:i]
 	}
-	return id
 }
 
 // Same reports whether two ids name one model, whatever window it was chosen
