@@ -76,6 +76,19 @@ func skipString(data []byte, i int) int {
 		return -1
 	}
 	for i++; ; {
+		// Most strings are short, and some are full of escapes: a few bytes
+		// one by one, before the vectorised search is worth its call.
+		for end := min(i+16, len(data)); i < end; i++ {
+			switch data[i] {
+			case '"':
+				return i + 1
+			case '\\':
+				i++
+			}
+		}
+		if i >= len(data) {
+			return -1
+		}
 		n := bytes.IndexByte(data[i:], '"')
 		if n < 0 {
 			return -1
@@ -85,10 +98,10 @@ func skipString(data []byte, i int) int {
 		for back > i && data[back-1] == '\\' {
 			back--
 		}
-		i = quote + 1
 		if (quote-back)%2 == 0 {
-			return i
+			return quote + 1
 		}
+		i = quote + 1
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 	// firstBlock is how much is read at once at first. It holds the rows that
 	// usually follow the newest reply; each further block is twice as large,
 	// up to lastBlock.
-	firstBlock = 32 << 10
+	firstBlock = 16 << 10
 	lastBlock  = 256 << 10
 )
 

@@ -110,11 +110,11 @@ func TestRedactLeavesTheRest(t *testing.T) {
 func TestRedactIsLinear(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"sk-", "eyJ-", "eyJaaaaaaaaa.", "token=", "token=(", "password:x", "://a:", "bearer ", "-----BEGIN " + "PRIVATE KEY-----\n", `secret="`, "-", "=", "e", "a"} {
-		in := strings.Repeat(s, (1<<20)/len(s))
+		in := strings.Repeat(s, (256<<10)/len(s))
 		start := time.Now()
 		Redact(in)
 		if d := time.Since(start); d > 5*time.Second {
-			t.Errorf("1 MB of %q took %v", s, d)
+			t.Errorf("256 KB of %q took %v", s, d)
 		}
 	}
 }

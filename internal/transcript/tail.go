@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"io"
 	"strings"
 )
@@ -45,9 +44,6 @@ func readTail(r io.ReaderAt, size int64) (Tail, error) {
 		}
 		// The last line is empty when the file ends with \n.
 		half := first && len(line) > 0
-		if !half && !s.wants(line) {
-			continue
-		}
 		if row, ok := parseRow(line); ok {
 			s.row(row)
 		} else if half {
@@ -69,19 +65,6 @@ type tailScan struct {
 // done reports whether older rows have nothing to add. After a compaction the
 // model of the reply before it is still looked for.
 func (s *tailScan) done() bool { return s.settled && s.real }
-
-// wants is a cheap look at a line: most rows are none that could matter, and
-// some are large. A quote inside a JSON string is escaped, so the words below
-// are only found where they are a value or a key of their own.
-func (s *tailScan) wants(line []byte) bool {
-	if bytes.Contains(line, []byte(`"assistant"`)) {
-		return true
-	}
-	if s.Version == "" && bytes.Contains(line, []byte(`"version"`)) {
-		return true
-	}
-	return !s.settled && (bytes.Contains(line, []byte(`"user"`)) || bytes.Contains(line, []byte(`"compact_boundary"`)))
-}
 
 func (s *tailScan) row(r row) {
 	if s.Version == "" {
