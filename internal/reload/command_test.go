@@ -1,0 +1,109 @@
+package reload
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+func (w *world) desk(session string) Desk {
+	return Desk{Project: w.project, Session: session, Env: w.call().Env, Profile: testProfile}
+}
+
+const page = "---\nintent: x\n---\n\n## Done this stretch\n- a\n\n## In flight\n- b\n\n## Next concrete step\n- c\n\n## Open questions & risks\n- d\n"
+
+func TestWriteTakesWhatItCan(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		in, intent string
+		want       []string // in the file
+		lacks      int
+		bad        bool
+	}{
+		"whole":              {page, "", []string{"intent: x\n", `session_id: "s1"`, "updated_at: ", "- d\n"}, 0, false},
+		"intent given":       {page, "y: \"z\"", []string{`intent: "y: \"z\""`}, 0, false},
+		"byte order mark":    {"\ufeff" + page, "", []string{"---\nintent: x\n"}, 0, false},
+		"CRLF":               {strings.ReplaceAll(page, "\n", "\r\n"), "", []string{"intent: x\r\n", "- d\r\n"}, 0, false},
+		"not UTF-8":          {page + "\xff\xfe", "", []string{"- d\n\ufffd"}, 0, false},
+		"no frontmatter":     {"just words", "", []string{"just words\n", `session_id: "s1"`}, 5, false},
+		"never closed":       {"---\nintent: x\nwords", "", []string{"---\nintent: x\nwords\n"}, 5, false},
+		"somebody else's id": {strings.Replace(page, "---\n", "---\nsession_id: other\n", 1), "", []string{`session_id: "s1"`}, 0, false},
+		"nothing":            {"\ufeff \r\n", "", nil, 0, true},
+		"far too much":       {page + strings.Repeat("x", MaxDigest), "", nil, 0, true},
+	} {
+		w := newWorld(t)
+		got, err := w.desk("s1").Write([]byte(tt.in), tt.intent, false)
+		if _, bad := errors.AsType[BadDigest](err); bad != tt.bad || !bad && err != nil {
+			t.Errorf("%s: error %v", name, err)
+			continue
+		}
+		if len(got.Lacks) != tt.lacks {
+			t.Errorf("%s: lacks %q", name, got.Lacks)
+		}
+		for _, part := range tt.want {
+			if !strings.Contains(w.read(digestFile), part) {
+				t.Errorf("%s: %q is missing in %q", name, part, w.read(digestFile))
+			}
+		}
+		if tt.bad && w.has("") {
+			t.Errorf("%s: the state directory was created", name)
+		}
+	}
+}
+
+func TestDeskMeetsOddThings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("s1")
+	if err := os.MkdirAll(w.path(digestFile), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Write([]byte(page), "", true); err == nil || w.has(armFile) {
+		t.Errorf("a directory was replaced: %v", err)
+	}
+	if err := d.Arm(); !errors.Is(err, ErrNoDigest) {
+		t.Errorf("arm: %v", err)
+	}
+	if _, _, err := d.Take(); !errors.Is(err, ErrNoDigest) {
+		t.Errorf("take: %v", err)
+	}
+	w = newWorld(t)
+	w.put(digestFile, strings.Repeat("x", maxFile+1))
+	if _, _, err := w.desk("s1").Take(); !errors.Is(err, state.ErrTooLarge) {
+		t.Errorf("take: %v", err)
+	}
+	if s := w.desk("s1").Status(""); s.Digest == nil || s.Digest.Problem == "" {
+		t.Errorf("status: %+v", s.Digest)
+	}
+	gone := w.desk("s1")
+	gone.Project += "/gone"
+	if _, err := gone.Write([]byte(page), "", false); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a project that is gone: %v", err)
+	}
+}
+
+func TestStatusSaysWhatIsTheMatter(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(configFile, "context_budget_pct: off\ncontext_window: 12\n")
+	w.put(markerFile, "")
+	if err := os.Mkdir(w.path(armFile), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	says(t, w.desk("s1").Status(w.transcript).String(),
+		"Budget:   off (project file)", "Armed:    no: what stands at .reload/pending is not a file",
+		"Snapshot: a turn that writes the digest is running", `Ignored:  project file: context_window is "12"`)
+}
+
+func TestAge(t *testing.T) {
+	t.Parallel()
+	for seconds, want := range map[int]string{0: "0 seconds", 1: "1 second", 119: "119 seconds", 120: "2 minutes", 7199: "119 minutes", 7200: "2 hours", 172800: "2 days"} {
+		if got := age(seconds); got != want {
+			t.Errorf("age(%d) = %q, want %q", seconds, got, want)
+		}
+	}
+}
