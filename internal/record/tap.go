@@ -30,7 +30,7 @@ const (
 	// maxRecording is the size at which a recording stops growing, in bytes.
 	maxRecording = 64 << 20
 	// tapWait is how long a hook waits for another that is being recorded.
-	tapWait = 500 * time.Millisecond
+	tapWait = 2 * time.Second
 )
 
 // seen are the host's variables that a recording keeps. Options of the plugin
@@ -48,13 +48,17 @@ type raw struct {
 	Call
 }
 
-// Shelf is where the recordings of one project lie. They are the user's and
-// not the project's: a repository cannot bring one along and thereby switch
-// recording on.
-type Shelf struct {
-	dir  string
-	name string
-}
+// Shelf is the directory in which the recordings of one project lie. It is
+// the user's and not the project's: a repository cannot bring one along and
+// thereby switch recording on.
+type Shelf struct{ dir string }
+
+// Names on a shelf.
+const (
+	ongoingName  = "recording.jsonl"
+	finishedName = "recorded.jsonl"
+	offsetsName  = "offsets" // how far each transcript has been recorded
+)
 
 // ShelfFor returns the shelf of a project. project should be a path without
 // links, as the host names it.
@@ -62,10 +66,8 @@ func ShelfFor(project string, getenv func(string) string) Shelf {
 	project = filepath.Clean(project)
 	sum := fnv.New64a()
 	io.WriteString(sum, project)
-	return Shelf{
-		dir:  filepath.Join(stateHome(getenv), "ccreload", "recordings"),
-		name: fmt.Sprintf("%.40s-%016x", filepath.Base(project), sum.Sum64()),
-	}
+	name := fmt.Sprintf("%.40s-%016x", filepath.Base(project), sum.Sum64())
+	return Shelf{filepath.Join(stateHome(getenv), "ccreload", "recordings", name)}
 }
 
 // stateHome returns the directory for what programs keep between runs.
@@ -80,13 +82,10 @@ func stateHome(getenv func(string) string) string {
 }
 
 // Ongoing is the file that hooks append to. Recording is on while it exists.
-func (s Shelf) Ongoing() string { return filepath.Join(s.dir, s.name+".on.jsonl") }
+func (s Shelf) Ongoing() string { return filepath.Join(s.dir, ongoingName) }
 
 // Finished is the file of the recording that ended last.
-func (s Shelf) Finished() string { return filepath.Join(s.dir, s.name+".jsonl") }
-
-// offsets is the file that says how far each transcript has been recorded.
-func (s Shelf) offsets() string { return s.name + ".offsets" }
+func (s Shelf) Finished() string { return filepath.Join(s.dir, finishedName) }
 
 // Start begins a recording. It reports false when one is under way already.
 // The recording before it, if any, is dropped.
@@ -98,7 +97,7 @@ func (s Shelf) Start() (bool, error) {
 	if !begun || err != nil {
 		return false, err
 	}
-	return true, s.remove(s.Finished(), filepath.Join(s.dir, s.offsets()))
+	return true, errors.Join(remove(s.Finished()), remove(filepath.Join(s.dir, offsetsName)))
 }
 
 // Stop ends the recording. It reports false when there is none.
@@ -107,22 +106,26 @@ func (s Shelf) Stop() (bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return err == nil, errors.Join(err, s.remove(filepath.Join(s.dir, s.offsets())))
+	return err == nil, err
 }
 
-// Drop deletes whatever has been recorded.
+// Drop deletes whatever has been recorded, and the directories that are empty
+// then.
 func (s Shelf) Drop() error {
-	return s.remove(s.Ongoing(), s.Finished(), filepath.Join(s.dir, s.offsets()))
+	if err := os.RemoveAll(s.dir); err != nil {
+		return err
+	}
+	recordings := filepath.Dir(s.dir)
+	os.Remove(recordings)               // fails while another project has a shelf
+	os.Remove(filepath.Dir(recordings)) // fails while something else is kept there
+	return nil
 }
 
-func (s Shelf) remove(paths ...string) error {
-	var errs []error
-	for _, path := range paths {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
+func remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // Open opens the recording under way, or else the finished one.
@@ -165,7 +168,7 @@ func (s Shelf) take(tx *state.Tx, call *host.Call, stdin []byte) error {
 		}
 	}
 	var done state.Pairs
-	if data, err := tx.Read(s.offsets(), maxRow); err == nil {
+	if data, err := tx.Read(offsetsName, maxRow); err == nil {
 		done = state.ParsePairs(data)
 	}
 	key := offsetKey(call.Payload.TranscriptPath)
@@ -191,7 +194,7 @@ func (s Shelf) take(tx *state.Tx, call *host.Call, stdin []byte) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return tx.Write(s.offsets(), done.Set(key, strconv.FormatInt(gain.end, 10)).Bytes())
+	return tx.Write(offsetsName, done.Set(key, strconv.FormatInt(gain.end, 10)).Bytes())
 }
 
 // offsetKey names a transcript in the file of offsets, whatever its path.
