@@ -83,10 +83,12 @@ type stopRun struct {
 func stop(call *host.Call) (host.Output, error) {
 	dir := dirOf(call.Project)
 	s := stopRun{call: call}
-	s.gather(dir)
+	view := dir.View()
+	defer view.Close()
+	s.gather(view)
 	session := continuity.SessionID(call.Payload)
 	claimed := continuity.HasClaim(dir, session)
-	if decideStop(s.facts) == silence && !claimed && !s.stampsDue(dir) {
+	if decideStop(s.facts) == silence && !claimed && !s.stampsDue(view) {
 		return host.Output{}, nil
 	}
 	var out host.Output
@@ -114,9 +116,9 @@ func stop(call *host.Call) (host.Output, error) {
 
 // gather collects the facts. The transcript is left alone at the end of a
 // snapshot turn, which completes whatever stands there.
-func (s *stopRun) gather(dir state.Dir) {
+func (s *stopRun) gather(from reader) {
 	p := s.call.Payload
-	s.settings = settingsFor(s.call, dir)
+	s.settings = settingsFor(s.call, from)
 	for _, why := range s.settings.Ignored {
 		s.call.Env.Log("setting ignored", "why", why)
 	}
@@ -127,11 +129,11 @@ func (s *stopRun) gather(dir state.Dir) {
 		Background: p.BackgroundTasks > 0,
 		Snapshot:   s.settings.Snapshot,
 	}
-	s.look(dir)
+	s.look(from)
 	if s.facts.Loop || s.facts.Marker && !s.facts.Foreign {
 		return
 	}
-	s.full = measure(s.call, dir, s.settings, time.Sleep)
+	s.full = measure(s.call, from, s.settings, time.Sleep)
 	s.facts.Failed = s.full.Tail.APIError || isAPIError(p.LastMessage)
 	s.facts.Known = s.full.Known
 	s.facts.Percent = s.full.Percent

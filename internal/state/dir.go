@@ -71,23 +71,72 @@ func (d Dir) open() (*os.Root, error) {
 	return os.OpenRoot(d.path)
 }
 
+// View is a Dir held open for several reads, which is cheaper than opening it
+// for each. It takes no lock: every file is as it is at that moment.
+type View struct {
+	root *os.Root
+	err  error // why there is no root
+}
+
+// View opens the directory; Close it afterwards. One that is absent has no
+// files, and from one that cannot be opened nothing can be read.
+func (d Dir) View() View {
+	root, err := d.open()
+	return View{root, err}
+}
+
+// Close ends the view.
+func (v View) Close() {
+	if v.root != nil {
+		v.root.Close()
+	}
+}
+
 // Kind reports what stands at name.
+func (v View) Kind(name string) Kind {
+	kind, _ := v.Stat(name)
+	return kind
+}
+
+// Stat reports what stands at name and, for a File, when it was last written.
+func (v View) Stat(name string) (Kind, time.Time) {
+	switch {
+	case v.err == nil:
+		return kindIn(v.root, name)
+	case errors.Is(v.err, fs.ErrNotExist):
+		return Absent, time.Time{}
+	}
+	return Other, time.Time{}
+}
+
+// Read returns the content of name. It fails with fs.ErrNotExist, ErrUnsafe
+// (not a regular file) or ErrTooLarge (more than limit bytes), and never
+// blocks on a pipe or device.
+func (v View) Read(name string, limit int64) ([]byte, error) {
+	if v.err != nil {
+		return nil, v.err
+	}
+	return readIn(v.root, name, limit)
+}
+
+// Kind is View.Kind.
 func (d Dir) Kind(name string) Kind {
 	kind, _ := d.Stat(name)
 	return kind
 }
 
-// Stat reports what stands at name and, for a File, when it was last written.
+// Stat is View.Stat.
 func (d Dir) Stat(name string) (Kind, time.Time) {
-	root, err := d.open()
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return Absent, time.Time{}
-		}
-		return Other, time.Time{}
-	}
-	defer root.Close()
-	return kindIn(root, name)
+	v := d.View()
+	defer v.Close()
+	return v.Stat(name)
+}
+
+// Read is View.Read.
+func (d Dir) Read(name string, limit int64) ([]byte, error) {
+	v := d.View()
+	defer v.Close()
+	return v.Read(name, limit)
 }
 
 func kindIn(root *os.Root, name string) (Kind, time.Time) {
@@ -99,18 +148,6 @@ func kindIn(root *os.Root, name string) (Kind, time.Time) {
 		return Other, time.Time{}
 	}
 	return File, info.ModTime()
-}
-
-// Read returns the content of name. It fails with fs.ErrNotExist, ErrUnsafe
-// (not a regular file) or ErrTooLarge (more than limit bytes), and never
-// blocks on a pipe or device.
-func (d Dir) Read(name string, limit int64) ([]byte, error) {
-	root, err := d.open()
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return readIn(root, name, limit)
 }
 
 func readIn(root *os.Root, name string, limit int64) ([]byte, error) {
