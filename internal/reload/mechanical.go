@@ -28,6 +28,7 @@ type mechanical struct {
 const (
 	mechPrompt   = 300
 	mechEntry    = 140
+	mechPrompts  = 3
 	mechFiles    = 25
 	mechCommands = 10
 	mechFailed   = 8
@@ -131,6 +132,12 @@ func (m *mechanical) open() []string {
 	}
 	if answer := m.answer(); answer != "" {
 		list = append(list, textMechAnswer(answer))
+	}
+	// The last request is the intent; "go on" alone would not say with what.
+	if n := len(m.Facts.Prompts); n > 1 {
+		for _, p := range newest(m.Facts.Prompts[:n-1], mechPrompts) {
+			list = append(list, textMechBefore(continuity.Line(p.Text, mechEntry)))
+		}
 	}
 	return list
 }

@@ -348,6 +348,8 @@ func textMechBranch(branch string) string { return "Branch " + branch }
 
 func textMechAnswer(answer string) string { return "The last answer began: " + answer }
 
+func textMechBefore(prompt string) string { return "Asked before: " + prompt }
+
 func textMechGoOn(item string) string { return "Go on with: " + item }
 
 func textMechRequest(prompt string) string { return "Go on with the last request: " + prompt }
