@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/jsonscan"
 )
 
 // Limits of what Facts holds, however long the session was. Of lists the
@@ -139,7 +140,7 @@ func (s *factScan) row(r row) {
 		s.user(r)
 	case r.assistant() && !r.apiError:
 		s.assistant(r)
-	case is(r.kind, "attachment"):
+	case jsonscan.Is(r.kind, "attachment"):
 		s.attached(r)
 	}
 }
@@ -171,7 +172,7 @@ func blocks(content []byte) []block {
 		return []block{{Type: "text", Text: text(content)}}
 	}
 	var list []block
-	elements(content, func(value []byte) {
+	jsonscan.Array(content, func(value []byte) {
 		var b block
 		if decode(value, &b) {
 			list = append(list, b)
@@ -200,7 +201,7 @@ func text(value []byte) string {
 // when returns the time of a row and whether it is in the asked-for part of
 // the session. A row without a time is.
 func (s *factScan) when(r row) (time.Time, bool) {
-	t, err := time.Parse(time.RFC3339, str(r.time))
+	t, err := time.Parse(time.RFC3339, jsonscan.Plain(r.time))
 	return t, err != nil || !t.Before(s.since)
 }
 
@@ -221,7 +222,7 @@ func (s *factScan) user(r row) {
 // it as an attachment to that turn.
 func (s *factScan) attached(r row) {
 	var kind, mode, prompt, origin []byte
-	fields(r.attachment, func(key, value []byte) {
+	jsonscan.Object(r.attachment, func(key, value []byte) {
 		switch string(key) {
 		case "type":
 			kind = value
@@ -233,13 +234,13 @@ func (s *factScan) attached(r row) {
 			origin = value
 		}
 	})
-	if is(kind, "queued_command") && (mode == nil || is(mode, "prompt")) {
+	if jsonscan.Is(kind, "queued_command") && (mode == nil || jsonscan.Is(mode, "prompt")) {
 		s.prompt(r, origin, blocks(prompt))
 	}
 }
 
 func (s *factScan) prompt(r row, origin []byte, list []block) {
-	if kind := member(origin, "kind"); kind != nil && !is(kind, "human") {
+	if kind := member(origin, "kind"); kind != nil && !jsonscan.Is(kind, "human") {
 		return
 	}
 	t, ok := s.when(r)
@@ -266,7 +267,7 @@ func newest[T any](list []T, limit int, v T) []T {
 }
 
 func (s *factScan) assistant(r row) {
-	if is(member(r.message, "model"), synthetic) {
+	if jsonscan.Is(member(r.message, "model"), synthetic) {
 		return
 	}
 	var said []string
@@ -385,7 +386,7 @@ func (s *factScan) untouch(path string) {
 // todos reads the list a TodoWrite call writes.
 func todos(list []byte) []Item {
 	var items []Item
-	elements(list, func(value []byte) {
+	jsonscan.Array(list, func(value []byte) {
 		var in struct {
 			Content string `json:"content"`
 			Status  string `json:"status"`
@@ -431,7 +432,7 @@ func taskID(v any) string {
 // createdID returns the id a TaskCreate call was given: toolUseResult names
 // it, and so does the text the model gets, "Task #3 created…".
 func createdID(result, content []byte) string {
-	if id := str(member(member(result, "task"), "id")); id != "" {
+	if id := jsonscan.Plain(member(member(result, "task"), "id")); id != "" {
 		return id
 	}
 	_, rest, _ := strings.Cut(resultText(content), "#")

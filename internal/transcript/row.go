@@ -5,7 +5,11 @@
 // bounded piece of one at a time.
 package transcript
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/ccreload/ccreload/internal/jsonscan"
+)
 
 // row is one line of a transcript. The byte slices are JSON values that point
 // into the line.
@@ -27,22 +31,22 @@ type row struct {
 // Zero bytes around a row are what a crash of the machine leaves behind.
 func parseRow(line []byte) (row, bool) {
 	var r row
-	ok := fields(bytes.Trim(line, "\x00"), func(key, value []byte) {
+	ok := jsonscan.Object(bytes.Trim(line, "\x00"), func(key, value []byte) {
 		switch string(key) {
 		case "type":
 			r.kind = value
 		case "subtype":
 			r.subtype = value
 		case "isSidechain":
-			r.sidechain = isTrue(value)
+			r.sidechain = jsonscan.True(value)
 		case "isMeta":
-			r.meta = isTrue(value)
+			r.meta = jsonscan.True(value)
 		case "isCompactSummary":
-			r.summary = isTrue(value)
+			r.summary = jsonscan.True(value)
 		case "isVisibleInTranscriptOnly":
-			r.screenOnly = isTrue(value)
+			r.screenOnly = jsonscan.True(value)
 		case "isApiErrorMessage":
-			r.apiError = isTrue(value)
+			r.apiError = jsonscan.True(value)
 		case "version":
 			r.version = value
 		case "cwd":
@@ -66,12 +70,12 @@ func parseRow(line []byte) (row, bool) {
 	return r, ok
 }
 
-func (r row) assistant() bool { return is(r.kind, "assistant") && !r.sidechain }
+func (r row) assistant() bool { return jsonscan.Is(r.kind, "assistant") && !r.sidechain }
 
-func (r row) user() bool { return is(r.kind, "user") && !r.sidechain }
+func (r row) user() bool { return jsonscan.Is(r.kind, "user") && !r.sidechain }
 
 func (r row) boundary() bool {
-	return is(r.kind, "system") && is(r.subtype, "compact_boundary") && !r.sidechain
+	return jsonscan.Is(r.kind, "system") && jsonscan.Is(r.subtype, "compact_boundary") && !r.sidechain
 }
 
 // synthetic is the model of a reply that the host made up itself.
@@ -80,7 +84,7 @@ const synthetic = "<synthetic>"
 // member returns the value of one member of an object, nil if there is none.
 func member(object []byte, key string) []byte {
 	var found []byte
-	if !fields(object, func(k, v []byte) {
+	if !jsonscan.Object(object, func(k, v []byte) {
 		if string(k) == key {
 			found = v
 		}

@@ -3,6 +3,8 @@ package transcript
 import (
 	"io"
 	"strings"
+
+	"github.com/ccreload/ccreload/internal/jsonscan"
 )
 
 // Tail is what the end of a transcript says about the main thread.
@@ -68,7 +70,7 @@ func (s *tailScan) done() bool { return s.settled && s.real }
 
 func (s *tailScan) row(r row) {
 	if s.Version == "" {
-		s.Version = str(r.version)
+		s.Version = jsonscan.Plain(r.version)
 	}
 	switch {
 	case r.assistant():
@@ -82,7 +84,7 @@ func (s *tailScan) row(r row) {
 	case r.boundary():
 		// What was counted before a compaction is gone (case F17).
 		s.settled = true
-		if n, ok := count(member(r.compact, "postTokens")); ok && n > 0 {
+		if n, ok := jsonscan.Count(member(r.compact, "postTokens")); ok && n > 0 {
 			s.Tokens, s.Known = n, true
 		}
 	}
@@ -91,10 +93,10 @@ func (s *tailScan) row(r row) {
 func (s *tailScan) reply(r row) {
 	var model string
 	var usage []byte
-	if !fields(r.message, func(key, value []byte) {
+	if !jsonscan.Object(r.message, func(key, value []byte) {
 		switch string(key) {
 		case "model":
-			model = str(value)
+			model = jsonscan.Plain(value)
 		case "usage":
 			usage = value
 		}
@@ -143,11 +145,11 @@ func occupancy(usage []byte) int {
 		}
 	})
 	last := 0
-	elements(iterations, func(value []byte) {
+	jsonscan.Array(iterations, func(value []byte) {
 		message := false
 		n := input(value, func(key, value []byte) {
 			if string(key) == "type" {
-				message = is(value, "message")
+				message = jsonscan.Is(value, "message")
 			}
 		})
 		if message && n > 0 {
@@ -164,14 +166,14 @@ func occupancy(usage []byte) int {
 // shown to rest.
 func input(usage []byte, rest func(key, value []byte)) int {
 	var fresh, read, written int
-	if !fields(usage, func(key, value []byte) {
+	if !jsonscan.Object(usage, func(key, value []byte) {
 		switch string(key) {
 		case "input_tokens":
-			fresh, _ = count(value)
+			fresh, _ = jsonscan.Count(value)
 		case "cache_read_input_tokens":
-			read, _ = count(value)
+			read, _ = jsonscan.Count(value)
 		case "cache_creation_input_tokens":
-			written, _ = count(value)
+			written, _ = jsonscan.Count(value)
 		default:
 			rest(key, value)
 		}
