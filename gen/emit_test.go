@@ -203,6 +203,29 @@ func TestEmitRefuses(t *testing.T) {
 	}
 }
 
+// A piece that bodies share stands in each of them, as it is.
+func TestInclude(t *testing.T) {
+	t.Parallel()
+	m, err := Decode(ManifestPath, []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := smallContent()
+	content["content/first/go.md"].Data = []byte("before\n\n{{include \"form.md\"}}\n\nafter\n")
+	_, err = Emit(m, content, stockTemplate(t))
+	wants(t, err, "gen/content/first/go.md:3:3: there is no file gen/content/first/form.md")
+	piece := *content["content/first/README.md"]
+	piece.Data = []byte("a {{piece}}\n")
+	content["content/first/form.md"] = &piece
+	tree, err := Emit(m, content, stockTemplate(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(tree["marketplace/plugins/first/commands/go.md"].Data); !strings.HasSuffix(got, "---\n\nbefore\n\na {{piece}}\n\nafter\n") {
+		t.Errorf("the command is\n%s", got)
+	}
+}
+
 func TestEmitReportsEverything(t *testing.T) {
 	t.Parallel()
 	m, err := Decode(ManifestPath, []byte(small))

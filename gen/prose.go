@@ -49,17 +49,59 @@ func (e *emitter) view(i int) *view {
 // body returns a prose file of p with its numbers filled in. at is where the
 // manifest names it.
 func (e *emitter) body(p *Plugin, name string, at []any) string {
-	path := contentDir + "/" + p.Name + "/" + name
-	file := "gen/" + path
-	data, err := fs.ReadFile(e.content, path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		e.ps = append(e.ps, e.m.doc.problem(at, "there is no file %s", file))
-		return ""
-	case err != nil:
-		e.ps = append(e.ps, e.m.doc.problem(at, "%s is not readable: %v", file, err))
+	file := proseFile(p, name)
+	data, err := e.read(p, name)
+	if err != nil {
+		e.ps = append(e.ps, e.m.doc.problem(at, "%v", err))
 		return ""
 	}
+	if problem := proseMarks(file, data); problem != nil {
+		e.ps = append(e.ps, *problem)
+		return ""
+	}
+	funcs := e.m.functions(p)
+	// A piece that several bodies share; it is taken as it is.
+	funcs["include"] = func(name string) (string, error) {
+		data, err := e.read(p, name)
+		if err != nil {
+			return "", err
+		}
+		if problem := proseMarks(proseFile(p, name), data); problem != nil {
+			return "", errors.New(problem.String())
+		}
+		return strings.TrimSpace(string(data)), nil
+	}
+	text, problem := execute(file, string(data), p, funcs)
+	if problem != nil {
+		e.ps = append(e.ps, *problem)
+		return ""
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		e.ps = append(e.ps, e.m.doc.problem(at, "the file %s is empty", file))
+	}
+	return text
+}
+
+// proseFile returns the path of a prose file of p as the user knows it.
+func proseFile(p *Plugin, name string) string {
+	return "gen/" + contentDir + "/" + p.Name + "/" + name
+}
+
+// read returns the prose file of p called name.
+func (e *emitter) read(p *Plugin, name string) ([]byte, error) {
+	file := proseFile(p, name)
+	data, err := fs.ReadFile(e.content, strings.TrimPrefix(file, "gen/"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no file %s", file)
+	case err != nil:
+		return nil, fmt.Errorf("%s is not readable: %w", file, err)
+	}
+	return data, nil
+}
+
+// proseMarks reports a line that would not survive the template.
+func proseMarks(file string, data []byte) *Problem {
 	n := 0
 	for line := range strings.Lines(string(data)) {
 		n++
@@ -72,19 +114,10 @@ func (e *emitter) body(p *Plugin, name string, at []any) string {
 			message = "a line like this begins a file in plugin.tmpl; write it another way"
 		}
 		if message != "" {
-			e.ps = append(e.ps, Problem{File: file, Line: n, Column: 1, Source: strings.TrimRight(line, "\r"), Message: message})
-			return ""
+			return &Problem{File: file, Line: n, Column: 1, Source: strings.TrimRight(line, "\r"), Message: message}
 		}
 	}
-	text, problem := execute(file, string(data), p, e.m.functions(p))
-	if problem != nil {
-		e.ps = append(e.ps, *problem)
-		return ""
-	}
-	if text = strings.TrimSpace(text); text == "" {
-		e.ps = append(e.ps, e.m.doc.problem(at, "the file %s is empty", file))
-	}
-	return text
+	return nil
 }
 
 // functions are what prose and plugin.tmpl can call to take numbers and words
