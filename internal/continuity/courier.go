@@ -32,7 +32,7 @@ type Courier struct {
 	Away bool
 
 	Pack  func(*state.Tx, Arm) (Parcel, error)
-	Left  func(Arm) string          // the line for an arm that another live session has
+	Left  func(Arm) string           // the line for an arm that another live session has
 	Taken func(*state.Tx, Arm) error // the notes have arrived; nil: nothing to do
 
 	begin Start
@@ -214,9 +214,18 @@ func (c *Courier) say(tx *state.Tx, line string) (host.Output, error) {
 
 // Say shows a line to the session that starts, now or at its first prompt,
 // whichever the host lets be seen.
-func (c *Courier) Say(tx *state.Tx, line string) (host.Output, error) {
+func (c *Courier) Say(line string) (host.Output, error) {
 	c.start()
-	return c.say(tx, line)
+	if now, later := c.split(line); later == "" {
+		return host.Output{Message: now}, nil // and no files for it
+	}
+	var out host.Output
+	err := c.Dir.Do(c.Wait, func(tx *state.Tx) error {
+		var err error
+		out, err = c.say(tx, line)
+		return err
+	})
+	return out, err
 }
 
 // confirm settles the claim of this session.
