@@ -66,13 +66,19 @@ bench: build ## time and memory against an empty Go program
 	go test -run '^$$' -bench . -benchtime 300x ./internal/cli
 
 .PHONY: snapshot
-snapshot: ## release archives for six platforms and a bundle per plugin, in dist/
-	$(TOOL) goreleaser release --snapshot --clean --skip sign,sbom
-	bin/ccreload-gen bundle --binaries $(DIST) --out $(DIST)/bundles
+snapshot: build ## release archives for six platforms and a bundle per plugin, in dist/
+	CCRELOAD_VERSION=$(VERSION) $(TOOL) goreleaser release --snapshot --clean --skip sign,sbom
+	bin/ccreload-gen bundle --binaries $(DIST) --out $(DIST)/bundles --dry-run
 
 .PHONY: release-check
-release-check: ## check the release configuration, run what snapshot made
-	$(TOOL) goreleaser check
+release-check: snapshot ## make snapshot, check the configuration, run what was built
+	CCRELOAD_VERSION=$(VERSION) $(TOOL) goreleaser check
+	@for bin in $(DIST)/ccreload*_linux_*/ccreload*; do \
+		case $$bin in *_$$(go env GOARCH)_*) ;; *) continue ;; esac; \
+		got=$$($$bin version) || exit 1; \
+		[ "$$got" = "$(VERSION)" ] || { echo "$$bin says $$got, the manifest says $(VERSION)"; exit 1; }; \
+		echo "$$bin: $$got"; \
+	done
 
 .PHONY: install
 install: build ## copy the binaries to PREFIX/bin (PREFIX=~/.local)
