@@ -167,6 +167,7 @@ func TestEmitRefuses(t *testing.T) {
 		"empty body":           {"content/first/go.md", " \n\n", "the file gen/content/first/go.md is empty"},
 		"unknown option":       {"content/first/go.md", "a\n\nat {{opt \"budgit\"}} %\n", "gen/content/first/go.md:3:6: the plugin first has no option \"budgit\"; did you mean \"budget\"?\n    3 | at {{opt \"budgit\"}} %\n"},
 		"option of another":    {"content/second/second.md", `{{opt "budget"}}`, `gen/content/second/second.md:1:3: the plugin second has no option "budget"`},
+		"unknown setting":      {"content/first/go.md", "a\nrun `ccreload config set KEY X` or `ccreload config set budgit X`\n", "gen/content/first/go.md:2:57: the plugin first has no option \"budgit\"; did you mean \"budget\"?"},
 		"unknown function":     {"content/first/go.md", "x\n{{option 1}}\n", `gen/content/first/go.md:2:1: function "option" not defined`},
 		"unfinished action":    {"content/first/go.md", "x\n{{opt\n", "gen/content/first/go.md:3:1: unclosed action started at gen/content/first/go.md:2"},
 		"carriage return":      {"content/first/go.md", "a\nb\r\n", "gen/content/first/go.md:2:1: the line ends in CR LF"},

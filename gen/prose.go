@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+	"unicode/utf8"
 
 	"github.com/ccreload/ccreload/internal/host"
 )
@@ -59,6 +60,7 @@ func (e *emitter) body(p *Plugin, name string, at []any) string {
 		e.ps = append(e.ps, *problem)
 		return ""
 	}
+	e.ps = append(e.ps, proseOptions(p, file, data)...)
 	funcs := e.m.functions(p)
 	// A piece that several bodies share; it is taken as it is.
 	funcs["include"] = func(name string) (string, error) {
@@ -120,28 +122,56 @@ func proseMarks(file string, data []byte) *Problem {
 	return nil
 }
 
+// proseOptions reports each option that the text tells somebody to get or set
+// and that p does not have.
+func proseOptions(p *Plugin, file string, data []byte) Problems {
+	var ps Problems
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		for _, command := range []string{"ccreload config get ", "ccreload config set "} {
+			for rest, at := line, 0; ; {
+				i := strings.Index(rest, command)
+				if i < 0 {
+					break
+				}
+				at += i + len(command)
+				rest = line[at:]
+				key := rest[:len(rest)-len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz0123456789_"))]
+				if key == "" {
+					continue // KEY, or an action of the template
+				}
+				if _, err := p.option(key); err != nil {
+					ps = append(ps, Problem{File: file, Line: n, Column: utf8.RuneCountInString(line[:at]) + 1, Source: strings.TrimRight(line, "\n"), Message: err.Error()})
+				}
+			}
+		}
+	}
+	return ps
+}
+
+// option returns the option of p called key. The error names the nearest one.
+func (p *Plugin) option(key string) (host.Option, error) {
+	words := make([]string, len(p.Options))
+	for i, o := range p.Options {
+		if o.Key == key {
+			return o, nil
+		}
+		words[i] = o.Key
+	}
+	if near := nearest(key, words); near != "" {
+		return host.Option{}, fmt.Errorf("the plugin %s has no option %q; did you mean %q?", p.Name, key, near)
+	}
+	return host.Option{}, fmt.Errorf("the plugin %s has no option %q", p.Name, key)
+}
+
 // functions are what prose and plugin.tmpl can call to take numbers and words
 // from the manifest.
 func (m *Manifest) functions(p *Plugin) template.FuncMap {
-	option := func(key string) (host.Option, error) {
-		for _, o := range p.Options {
-			if o.Key == key {
-				return o, nil
-			}
-		}
-		words := make([]string, len(p.Options))
-		for i, o := range p.Options {
-			words[i] = o.Key
-		}
-		if near := nearest(key, words); near != "" {
-			return host.Option{}, fmt.Errorf("the plugin %s has no option %q; did you mean %q?", p.Name, key, near)
-		}
-		return host.Option{}, fmt.Errorf("the plugin %s has no option %q", p.Name, key)
-	}
 	// show makes a function of an option's key.
 	show := func(f func(host.Option) string) func(string) (string, error) {
 		return func(key string) (string, error) {
-			o, err := option(key)
+			o, err := p.option(key)
 			if err != nil {
 				return "", err
 			}
