@@ -61,6 +61,23 @@ func (a Arm) Put(tx *state.Tx) error {
 	return nil
 }
 
+// HoldsArm reports whether the arm is kept for c.
+func HoldsArm(r reader, c Client) bool {
+	arm, ok := FindArm(r)
+	return ok && arm.Client.Same(c)
+}
+
+// Release opens an arm that is kept for a client to everybody: when it leaves,
+// its process still looks alive for a moment to the one that comes next.
+func Release(tx *state.Tx, leaving Client) error {
+	if !HoldsArm(tx, leaving) {
+		return nil
+	}
+	arm, _ := FindArm(tx)
+	arm.Client = Client{}
+	return arm.Put(tx)
+}
+
 // Disarm removes the arm.
 func Disarm(tx *state.Tx) error {
 	if err := tx.Remove(ArmFile); err != nil {

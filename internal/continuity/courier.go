@@ -158,6 +158,7 @@ func (c *Courier) deliver(tx *state.Tx, p Parcel) (host.Output, error) {
 	}
 	out := host.Output{Context: p.Context}
 	out.Message, claim.Notice = c.split(p.Line)
+	claim.Sent = out.Message != ""
 	if err := claim.Take(tx); err != nil {
 		return host.Output{}, err
 	}
@@ -206,7 +207,7 @@ func (c *Courier) say(tx *state.Tx, line string) (host.Output, error) {
 		if !ok {
 			claim = Claim{Session: c.begin.Session, Client: c.begin.Client, Time: c.begin.Now}
 		}
-		claim.Notice = later
+		claim.Notice, claim.Sent = later, now != ""
 		c.try("the notice was not kept", claim.Put(tx))
 	}
 	return host.Output{Message: now}, nil
@@ -237,7 +238,7 @@ func (c *Courier) confirm(tx *state.Tx) (host.Output, error) {
 	switch standing {
 	case Confirmed:
 		c.try("what follows the arrival failed", c.taken(tx, claim))
-		if c.shown() {
+		if claim.Sent && c.shown() {
 			claim.Notice = ""
 		}
 		return host.Output{Message: claim.Notice}, nil
@@ -257,8 +258,9 @@ func (c *Courier) confirm(tx *state.Tx) (host.Output, error) {
 	return host.Output{}, nil
 }
 
-// shown reports whether this client has shown the notice already: it was not
-// known at the start, and turns out to be one that hides nothing after /clear.
+// shown reports whether a notice that was sent at the start has been seen: the
+// client was not known then, and turns out to be one that hides nothing after
+// /clear.
 func (c *Courier) shown() bool {
 	version := c.Client
 	if tail, err := transcript.ReadTail(c.Call.Payload.TranscriptPath); err == nil && tail.Version != "" {

@@ -40,10 +40,11 @@ const (
 // digest writes the facts down. It judges nothing and says so.
 func (m mechanical) digest() string {
 	m.mask()
-	intent, prompt := mechanicalMark+" fallback)", ""
+	prompt := ""
 	if n := len(m.Facts.Prompts); n > 0 {
 		prompt = continuity.Line(m.Facts.Prompts[n-1].Text, mechPrompt)
 	}
+	intent := strings.TrimSpace(mechanicalMark + " fallback) " + prompt)
 	var b strings.Builder
 	b.WriteString(textMechanical + "\n")
 	for _, s := range []struct {
@@ -65,13 +66,13 @@ func (m mechanical) digest() string {
 		b.WriteString("\n## " + textMechSummary(m.SummaryAt) + "\n" + quoted)
 	}
 	body := b.String()
-	if n := strings.Count(body, "[redacted: "); n > 0 {
+	if n := strings.Count(intent+body, "[redacted: "); n > 0 {
 		body += "\n" + textMechMasked(n) + "\n"
 	}
 	return continuity.WithFront(body,
 		keyOwner, m.Session,
 		keyUpdated, m.Now.UTC().Format(time.RFC3339),
-		keyIntent, strings.TrimSpace(intent+" "+prompt))
+		keyIntent, intent)
 }
 
 // mask takes the secrets out of everything (case F62), before anything is cut:

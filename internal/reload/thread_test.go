@@ -371,6 +371,23 @@ func TestUnseenDigestStaysWithALivingSession(t *testing.T) {
 	}
 }
 
+// A client that is on its way out still has a process for a moment: what it
+// armed is for everybody from then on.
+func TestArmOfAClientThatLeaves(t *testing.T) {
+	t.Parallel()
+	for reason, free := range map[string]bool{"prompt_input_exit": true, "other": true, "": true, "clear": false, "resume": false} {
+		w := newWorld(t).armed()
+		w.alive[71] = true
+		w.env["CLAUDE_PID"] = "71"
+		w.on(host.PreCompact, "s1")
+		plain(t, w.on(host.SessionEnd, "s1", func(p *host.Payload) { p.Reason = reason }))
+		w.env["CLAUDE_PID"] = "72"
+		if out := w.on(host.SessionStart, "s2"); (out.Context != "") != free {
+			t.Errorf("reason %q: %+v", reason, out)
+		}
+	}
+}
+
 // Wherever a hook is killed, somebody still gets the digest.
 func TestNoDigestIsLostInACrash(t *testing.T) {
 	t.Parallel()
