@@ -27,10 +27,10 @@ func (e *emitter) emit() (Tree, error) {
 	e.json("marketplace/"+marketFile, m.market("./plugins/"))
 	e.json(marketFile, m.market("./"+pluginsDir+"/"))
 	e.add(OptionsPath, []byte(m.optionsPage()), 0o644)
-	if len(e.ps) == 0 {
-		e.ps = append(e.ps, e.tree.Validate()...)
-	}
 	if err := e.ps.err(); err != nil {
+		return nil, err
+	}
+	if err := e.tree.Validate(); err != nil {
 		return nil, err
 	}
 	inventory := encode(e.tree.inventory())

@@ -61,7 +61,10 @@ func (ps Problems) err() error {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
-		return a.Column - b.Column
+		if a.Column != b.Column {
+			return a.Column - b.Column
+		}
+		return strings.Compare(a.Message, b.Message)
 	})
 	return slices.Compact(ps)
 }

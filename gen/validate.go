@@ -15,8 +15,8 @@ import (
 
 // Validate reports everything about a tree that a host would refuse, warn
 // about or silently ignore. The tree may be a plugin, a marketplace or a
-// project that holds marketplaces.
-func (t Tree) Validate() Problems {
+// project that holds marketplaces. The error is Problems.
+func (t Tree) Validate() error {
 	v := &validator{tree: t, commands: map[string]string{}}
 	for _, p := range t.Paths() {
 		switch {
@@ -28,7 +28,7 @@ func (t Tree) Validate() Problems {
 			v.plugin(strings.TrimSuffix(p, pluginFile))
 		}
 	}
-	return v.ps
+	return v.ps.err()
 }
 
 type validator struct {

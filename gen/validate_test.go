@@ -76,11 +76,11 @@ func TestValidateRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, tree := smallTree(t)
-			if ps := tree.Validate(); len(ps) > 0 {
-				t.Fatalf("the good tree: %v", ps)
+			if err := tree.Validate(); err != nil {
+				t.Fatalf("the good tree: %v", err)
 			}
 			tt.edit(tree)
-			wants(t, tree.Validate().err(), tt.want)
+			wants(t, tree.Validate(), tt.want)
 		})
 	}
 }
@@ -110,8 +110,8 @@ func TestReadTree(t *testing.T) {
 			t.Errorf("%s differs", path)
 		}
 	}
-	if ps := got.Validate(); len(ps) > 0 {
-		t.Error(ps)
+	if err := got.Validate(); err != nil {
+		t.Error(err)
 	}
 	for path := range got {
 		if strings.HasPrefix(path, ".git/") || strings.Contains(path, "ccreload-linux") {

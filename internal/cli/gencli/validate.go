@@ -84,10 +84,7 @@ func validateDir(dir string) (string, error) {
 	}
 	for _, what := range []string{"plugin", "marketplace"} {
 		if _, ok := tree[".claude-plugin/"+what+".json"]; ok {
-			if problems := tree.Validate(); len(problems) > 0 {
-				return "", problems
-			}
-			return what, nil
+			return what, tree.Validate()
 		}
 	}
 	return "", fmt.Errorf("%s is no plugin and no marketplace: it has neither .claude-plugin/plugin.json nor .claude-plugin/marketplace.json", dir)
