@@ -99,13 +99,30 @@ func (rt *runtime) run(args []string) int {
 	if errors.Is(err, errFailed) {
 		return exitFault
 	}
-	fmt.Fprintf(rt.stderr, "ccreload: %v\n", err)
 	// Before a command starts, only its command line can be wrong.
-	var bad usageError
-	if !started || errors.As(err, &bad) {
+	if !started {
+		err = usagef("%w; %s", err, hint(root, args))
+	}
+	fmt.Fprintf(rt.stderr, "ccreload: %v\n", err)
+	if _, bad := errors.AsType[usageError](err); bad {
 		return exitUsage
 	}
 	return exitFault
+}
+
+// hint says what a command line that made no sense may have been meant to be.
+func hint(root *cobra.Command, args []string) string {
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		cmd = root
+	}
+	if len(rest) > 0 {
+		cmd.SuggestionsMinimumDistance = 2 // letters
+		if near := cmd.SuggestionsFor(rest[0]); len(near) > 0 {
+			return "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
+		}
+	}
+	return "see " + cmd.CommandPath() + " --help"
 }
 
 // usageError is the user's to correct.
@@ -124,23 +141,34 @@ var errFailed = errors.New("failed")
 func (rt *runtime) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ccreload",
-		Short: "Hooks and tools for Claude Code sessions that survive a context reset",
-		Example: `  ccreload doctor                   check the installation
-  ccreload statusline install       show the context window in the status line`,
-		Version:           version(),
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
-		Args:              cobra.NoArgs,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Short: "Keep the thread of a Claude Code session across a context reset",
+		Long: `ccreload keeps the thread of a Claude Code session across /clear, compaction
+and restarts. Claude Code calls it for every hook of the plugins; the commands
+below are for you, and for the plugins' own slash commands.`,
+		Example: `  ccreload doctor                            is everything in order?
+  ccreload reload status                     what waits for the next session?
+  ccreload config set context_budget_pct 30  be told earlier, in this project
+  ccreload statusline install                show how full the context is
+  ccreload uninstall --dry-run               what would be removed?`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		// Main words its own hint, on the line of the error.
+		DisableSuggestions: true,
+		CompletionOptions:  cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:               cobra.NoArgs,
+		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(rt.stdin)
 	root.SetOut(rt.stdout)
 	root.SetErr(rt.stderr)
 	root.AddCommand(
 		rt.reloadCommand(),
+		rt.handoffCommand(),
 		rt.configCommand(),
 		rt.statuslineCommand(),
+		rt.doctorCommand(),
+		rt.uninstallCommand(),
 		rt.recordCommand(),
 		rt.replayCommand(),
 		rt.versionCommand(),

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -95,24 +97,48 @@ func dataName(id string) string {
 	}, id)
 }
 
-// enabled reports whether the host runs plugin in a project. The settings
-// nearest to the project decide; where none names it, as with --plugin-dir, a
-// data directory shows that it has been at work.
-func (rt *runtime) enabled(plugin, project string) bool {
-	config := rt.configDir()
-	for _, path := range []string{
+// settingsFiles are the host's settings for a project, the one that wins first.
+func (rt *runtime) settingsFiles(project string) []string {
+	return []string{
 		filepath.Join(project, ".claude", "settings.local.json"),
 		filepath.Join(project, ".claude", "settings.json"),
-		filepath.Join(config, "settings.json"),
-	} {
-		var settings struct {
-			Enabled map[string]any `json:"enabledPlugins"`
-		}
-		if data, err := os.ReadFile(path); err != nil || json.Unmarshal(data, &settings) != nil {
+		filepath.Join(rt.configDir(), "settings.json"),
+	}
+}
+
+// hostSettings is what we read of such a file.
+type hostSettings struct {
+	Enabled map[string]any `json:"enabledPlugins"`
+	NoHooks bool           `json:"disableAllHooks"`
+	Plugins map[string]struct {
+		Options map[string]any `json:"options"`
+	} `json:"pluginConfigs"`
+}
+
+// readSettings reads a file of settings; one that is not there is empty.
+func readSettings(path string) (hostSettings, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return hostSettings{}, nil
+	}
+	var s hostSettings
+	if err == nil && len(bytes.TrimSpace(data)) > 0 {
+		err = json.Unmarshal(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), &s)
+	}
+	return s, err
+}
+
+// enabled reports whether the host runs plugin in a project. The settings
+// nearest to the project decide; where none names it, as with --plugin-dir, we
+// were called for it or a data directory shows that it has been at work.
+func (rt *runtime) enabled(plugin, project string) bool {
+	for _, path := range rt.settingsFiles(project) {
+		s, err := readSettings(path)
+		if err != nil {
 			continue
 		}
 		named := false
-		for id, on := range settings.Enabled {
+		for id, on := range s.Enabled {
 			if name, _, _ := strings.Cut(id, "@"); name == plugin {
 				if on != false {
 					return true
@@ -124,10 +150,30 @@ func (rt *runtime) enabled(plugin, project string) bool {
 			return false
 		}
 	}
-	entries, _ := os.ReadDir(filepath.Join(config, "plugins", "data"))
-	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return strings.HasPrefix(e.Name(), plugin+"-")
+	if p, err := hook.Profile(rt.env.Getenv("CLAUDE_PLUGIN_ROOT"), plugin, nobody); err == nil && p.Plugin == plugin {
+		return true
+	}
+	return slices.ContainsFunc(rt.ourDataDirs(), func(dir string) bool {
+		return strings.HasPrefix(filepath.Base(dir), plugin+"-")
 	})
+}
+
+// ourDataDirs lists the data directories of our plugins: name-marketplace, or
+// name-inline with --plugin-dir, and the one the host has named to us.
+func (rt *runtime) ourDataDirs() []string {
+	var dirs []string
+	all := filepath.Join(rt.configDir(), "plugins", "data")
+	entries, _ := os.ReadDir(all) // none when it cannot be read
+	for _, e := range entries {
+		ours := func(plugin string) bool { return strings.HasPrefix(e.Name(), plugin+"-") }
+		if e.IsDir() && slices.ContainsFunc(plugins, ours) {
+			dirs = append(dirs, filepath.Join(all, e.Name()))
+		}
+	}
+	if dir := rt.env.Getenv("CLAUDE_PLUGIN_DATA"); dir != "" && !slices.Contains(dirs, filepath.Clean(dir)) {
+		dirs = append(dirs, dir)
+	}
+	return dirs
 }
 
 // profile returns what is known of plugin: the file in the plugin root the

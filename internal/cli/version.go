@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -23,13 +24,24 @@ func version() string {
 }
 
 func (rt *runtime) versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var path bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(rt.stdout, version())
+			line := version()
+			if path {
+				self, err := os.Executable()
+				if err != nil {
+					return err
+				}
+				line += " " + self
+			}
+			_, err := fmt.Fprintln(rt.stdout, line)
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&path, "path", false, "and where the program is")
+	return cmd
 }

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// verdict is what a check came to.
+type verdict string
+
+const (
+	fine    verdict = "ok"
+	note    verdict = "note"    // worth knowing, and nothing is wrong
+	problem verdict = "problem" // something does not work as it should
+)
+
+// finding is what a check has to say: a plain sentence, and what to do.
+type finding struct {
+	Check   string  `json:"check"`
+	Verdict verdict `json:"verdict"`
+	Says    string  `json:"says"`
+	Fix     string  `json:"fix,omitempty"`
+}
+
+func ok(check, format string, args ...any) finding {
+	return finding{Check: check, Verdict: fine, Says: fmt.Sprintf(format, args...)}
+}
+
+func noted(check, fix, format string, args ...any) finding {
+	return finding{check, note, fmt.Sprintf(format, args...), fix}
+}
+
+func wrong(check, fix, format string, args ...any) finding {
+	return finding{check, problem, fmt.Sprintf(format, args...), fix}
+}
+
+func (rt *runtime) doctorCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the installation and say how to mend it",
+		Long: `Check the installation and say how to mend it: the plugins and their runtime,
+the client, directories and rights, settings, the status line, the state of this
+project, and what went wrong lately. Nothing is changed.
+
+The exit code is 0 when nothing is wrong and 1 when something is.`,
+		Example: `  ccreload doctor
+  ccreload doctor --json | jq '.findings[] | select(.verdict == "problem")'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			findings, err := rt.examine(cmd.Context())
+			if err != nil {
+				return err
+			}
+			report := newReport(findings)
+			if asJSON {
+				err = report.writeJSON(rt.stdout)
+			} else {
+				err = report.write(rt.stdout, rt.coloured())
+			}
+			if err == nil && report.Problems > 0 {
+				err = errFailed
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// coloured reports whether stdout is a terminal that may be coloured.
+func (rt *runtime) coloured() bool {
+	f, ok := rt.stdout.(*os.File)
+	return ok && rt.env.Getenv("NO_COLOR") == "" && rt.env.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+}
+
+// report is what doctor prints.
+type report struct {
+	Version  string    `json:"version"`
+	Problems int       `json:"problems"`
+	Findings []finding `json:"findings"`
+}
+
+func newReport(findings []finding) report {
+	r := report{Version: version(), Findings: findings}
+	for _, f := range findings {
+		if f.Verdict == problem {
+			r.Problems++
+		}
+	}
+	return r
+}
+
+func (r report) writeJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// colours of the verdicts, as terminal sequences.
+var colours = map[verdict]string{fine: "\x1b[32m", note: "\x1b[33m", problem: "\x1b[31m"}
+
+func (r report) write(w io.Writer, colour bool) error {
+	for _, f := range r.Findings {
+		mark := fmt.Sprintf("%-7s", f.Verdict)
+		if colour {
+			mark = colours[f.Verdict] + mark + "\x1b[0m"
+		}
+		if _, err := fmt.Fprintf(w, "%s  %-11s  %s\n", mark, f.Check, f.Says); err != nil {
+			return err
+		}
+		if f.Fix != "" {
+			if _, err := fmt.Fprintf(w, "%22s  → %s\n", "", f.Fix); err != nil {
+				return err
+			}
+		}
+	}
+	summary := "Nothing is wrong."
+	switch {
+	case r.Problems == 1:
+		summary = "One thing is wrong."
+	case r.Problems > 1:
+		summary = fmt.Sprintf("%d things are wrong.", r.Problems)
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", summary)
+	return err
+}
