@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/statusline"
@@ -70,10 +71,15 @@ func (rt *runtime) statusLine(segment string) {
 	if out := statusline.Append(first, line); out != "" {
 		fmt.Fprintln(rt.stdout, out)
 	}
-	if err == nil {
-		// The hooks do without the host's figure when it cannot be kept.
-		reload.StampHost(p.Project, reload.HostFigure{
-			Session: p.SessionID, Model: p.Model, Window: fill.Window, Used: fill.Percent,
+	if fill.Window > 0 {
+		// What the host says, without the user's settings: those hold only as
+		// long as they stand. The hooks do without when it cannot be kept.
+		used := -1
+		if p.Known {
+			used = p.Percent
+		}
+		reload.StampHost(p.Project, continuity.HostFigure{
+			Session: p.SessionID, Model: p.Model, Window: p.Window, Used: used,
 		})
 	}
 }

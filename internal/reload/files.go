@@ -34,7 +34,6 @@ const (
 const (
 	crossingFile  = ".crossings" // sessions that have had their snapshot turn
 	effectiveFile = ".effective" // options and defaults of the newest session
-	hostFile      = ".host"      // the host's own figure, from the status line
 	clientFile    = ".client"    // version: of the host
 )
 

@@ -4,17 +4,16 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-// Keys of modelFile and hostFile.
+// Keys of modelFile.
 const (
-	keyModel   = "model"
-	keyTokensW = "window" // tokens
-	keySession = "session"
-	keyUsed    = "used_percentage"
+	keyModel       = "model"
+	keyModelWindow = "window" // tokens
 )
 
 // modelStamp is what .reload/model says: the model of the newest session with
@@ -26,12 +25,12 @@ type modelStamp struct {
 
 func readModel(from reader) modelStamp {
 	p := pairs(from, modelFile)
-	return modelStamp{p.Get(keyModel), models.ParseTokens(p.Get(keyTokensW))}
+	return modelStamp{p.Get(keyModel), models.ParseTokens(p.Get(keyModelWindow))}
 }
 
 // write stamps the model and keeps whatever else the file says.
 func (m modelStamp) write(tx *state.Tx) error {
-	p := pairs(tx, modelFile).Set(keyModel, m.model).Set(keyTokensW, decimal(m.window))
+	p := pairs(tx, modelFile).Set(keyModel, m.model).Set(keyModelWindow, decimal(m.window))
 	return rewrite(tx, modelFile, p.Bytes())
 }
 
@@ -60,55 +59,52 @@ func modelAtStart(call *host.Call) (modelStamp, bool) {
 	return modelStamp{id, models.Resolve(models.Inputs{LiveModel: id, Table: call.Profile.Windows}).Tokens}, true
 }
 
-// HostFigure is what the host itself says of a session's context. Only the
-// status line is told (docs/host.md, Status-line payload).
-type HostFigure struct {
-	Session string
-	Model   string
-	Window  int // tokens
-	Used    int // % of Window, rounded down; -1 when the host has none yet
-}
-
-// StampHost keeps f for the hooks, and the model with its window in
+// StampHost keeps what the status line was told in a project's state
+// directory: the host's own figure, and the model with its window in
 // .reload/model. It does nothing in a project that has no state directory or
-// when nothing changed, so that it can be called at every refresh of the
-// status line.
-func StampHost(project string, f HostFigure) error {
+// when nothing changed, so that it can be called at every refresh.
+func StampHost(project string, f continuity.HostFigure) error {
+	// A model chosen with the large window says so in its id, whatever figure
+	// comes with it (case F06).
+	if n := chosenWindow(f.Model); f.Window > 0 && n > f.Window {
+		if f.Used > 0 {
+			f.Used = f.Used * f.Window / n
+		}
+		f.Window = n
+	}
 	dir := dirOf(project)
-	f.Used = min(max(f.Used, -1), 100)
 	if f.Session == "" || f.Model == "" || f.Window < models.MinWindow || dir.Kind("") == state.Absent {
 		return nil
 	}
-	if old, ok := readHost(dir); ok && old == f {
+	if err := continuity.StampHost(dir, f); err != nil {
+		return err
+	}
+	if !readModel(dir).yields(f) {
 		return nil
 	}
 	return dir.Do(lockWait, func(tx *state.Tx) error {
-		p := pairs(tx, hostFile).
-			Set(keySession, f.Session).Set(keyModel, f.Model).
-			Set(keyTokensW, decimal(f.Window)).Set(keyUsed, strconv.Itoa(f.Used))
-		if err := rewrite(tx, hostFile, p.Bytes()); err != nil {
-			return err
-		}
-		if stamp := readModel(tx); models.Same(stamp.model, f.Model) && stamp.window > f.Window {
-			return nil // the host forgets at times that a model was chosen with the large window (case F06)
+		if !readModel(tx).yields(f) {
+			return nil
 		}
 		return modelStamp{f.Model, f.Window}.write(tx)
 	})
 }
 
-// ReadHost returns the host's newest figure for a project, false when there
-// is none.
-func ReadHost(project string) (HostFigure, bool) { return readHost(dirOf(project)) }
-
-func readHost(from reader) (HostFigure, bool) {
-	p := pairs(from, hostFile)
-	f := HostFigure{Session: p.Get(keySession), Model: p.Get(keyModel), Window: models.ParseTokens(p.Get(keyTokensW))}
-	used, err := strconv.Atoi(p.Get(keyUsed))
-	if err != nil || used < 0 || used > 100 {
-		used = -1
+// yields reports whether the host's figure takes the place of the stamp. A
+// smaller one for the same model does not: the host forgets at times that a
+// model was chosen with the large window (case F06).
+func (m modelStamp) yields(f continuity.HostFigure) bool {
+	if models.Same(m.model, f.Model) {
+		return f.Window > m.window
 	}
-	f.Used = used
-	return f, f.Session != "" && f.Window > 0
+	return true
+}
+
+// chosenWindow returns the window that the id of a model itself asks for, 0
+// for an id that asks for none.
+func chosenWindow(id string) int {
+	n, _ := models.Table(nil).Window(id)
+	return n
 }
 
 // clientVersion returns the version of the host that the newest Stop saw in a

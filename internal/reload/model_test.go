@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -80,8 +81,8 @@ func TestModelAtStart(t *testing.T) {
 func TestStampHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	f := HostFigure{Session: "s1", Model: opus, Window: 1_000_000, Used: 7}
-	stamp := func(f HostFigure) {
+	f := continuity.HostFigure{Session: "s1", Model: opus, Window: 1_000_000, Used: 7}
+	stamp := func(f continuity.HostFigure) {
 		t.Helper()
 		if err := StampHost(w.project, f); err != nil {
 			t.Fatal(err)
@@ -93,7 +94,7 @@ func TestStampHost(t *testing.T) {
 	}
 	w.put(".gitignore", "*\n")
 	stamp(f)
-	if got, ok := ReadHost(w.project); !ok || got != f {
+	if got, ok := continuity.ReadHost(dirOf(w.project)); !ok || got != f {
 		t.Errorf("%+v, %v", got, ok)
 	}
 	if got := w.read(modelFile); got != "model: claude-opus-5-5\nwindow: 1000000\n" {
@@ -101,16 +102,16 @@ func TestStampHost(t *testing.T) {
 	}
 	// Nothing new, nothing written.
 	past := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(w.path(hostFile), past, past); err != nil {
+	if err := os.Chtimes(w.path(".host"), past, past); err != nil {
 		t.Fatal(err)
 	}
 	stamp(f)
-	if info, err := os.Stat(w.path(hostFile)); err != nil || !info.ModTime().Equal(past.Truncate(time.Nanosecond)) {
+	if info, err := os.Stat(w.path(".host")); err != nil || !info.ModTime().Equal(past.Truncate(time.Nanosecond)) {
 		t.Errorf("written again: %v %v", info.ModTime(), err)
 	}
 	f.Used = -1 // right after a compaction
 	stamp(f)
-	if got, _ := ReadHost(w.project); got != f {
+	if got, _ := continuity.ReadHost(dirOf(w.project)); got != f {
 		t.Errorf("%+v", got)
 	}
 	// case F06: a figure that is too small does not shrink the stamp.
@@ -119,26 +120,44 @@ func TestStampHost(t *testing.T) {
 	if got := w.read(modelFile); got != "model: claude-opus-5-5\nwindow: 1000000\n" {
 		t.Errorf("model %q", got)
 	}
-	for _, none := range []HostFigure{{Model: opus, Window: 5000}, {Session: "s", Window: 5000}, {Session: "s", Model: opus, Window: 5}} {
+	stamp(continuity.HostFigure{Session: "s1", Model: opus + "[1m]", Window: 200_000, Used: 50})
+	f = continuity.HostFigure{Session: "s1", Model: opus + "[1m]", Window: 1_000_000, Used: 10}
+	if got, _ := continuity.ReadHost(dirOf(w.project)); got != f {
+		t.Errorf("%+v, want %+v", got, f)
+	}
+	for _, none := range []continuity.HostFigure{{Model: opus, Window: 5000}, {Session: "s", Window: 5000}, {Session: "s", Model: opus, Window: 5}} {
 		stamp(none)
 	}
-	if got, _ := ReadHost(w.project); got != f {
+	if got, _ := continuity.ReadHost(dirOf(w.project)); got != f {
 		t.Errorf("a figure that is none was stamped: %+v", got)
 	}
 }
 
+// The version is written once, and only where a session has been started or
+// something is armed.
 func TestClientVersion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t).at(20_000, opus)
-	dir := dirOf(w.project)
-	w.put(configFile, "\n")
-	w.silent("nothing is armed")
-	if clientVersion(dir) != "" {
-		t.Error("written although it does not matter")
-	}
-	w.put(armFile, "s1")
-	w.silent("armed by a command")
-	if clientVersion(dir) != "2.1.332" {
-		t.Errorf("version %q", clientVersion(dir))
+	for name, tt := range map[string]struct{ file, want string }{
+		"a project with settings": {configFile, ""},
+		"a session was started":   {effectiveFile, "2.1.332"},
+		"armed by a command":      {armFile, "2.1.332"},
+	} {
+		w := newWorld(t).at(20_000, opus)
+		w.put(tt.file, "\n")
+		w.silent(name)
+		if got := clientVersion(dirOf(w.project)); got != tt.want {
+			t.Errorf("%s: version %q, want %q", name, got, tt.want)
+		}
+		if tt.want == "" {
+			continue
+		}
+		past := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(w.path(clientFile), past, past); err != nil {
+			t.Fatal(err)
+		}
+		w.silent(name)
+		if info, err := os.Stat(w.path(clientFile)); err != nil || time.Since(info.ModTime()) < time.Minute {
+			t.Errorf("%s: written again", name)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package reload
 import (
 	"time"
 
+	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/transcript"
@@ -68,7 +69,7 @@ func (s Settings) near(o occupancy) bool {
 // windowInputs gathers what is known about the window, all but the transcript.
 func windowInputs(call *host.Call, from reader, s Settings) func(transcript.Tail) models.Inputs {
 	stamp := readModel(from)
-	figure, known := readHost(from)
+	figure, known := continuity.ReadHost(from)
 	return func(tail transcript.Tail) models.Inputs {
 		in := models.Inputs{
 			Pinned:            s.Window,
@@ -81,7 +82,11 @@ func windowInputs(call *host.Call, from reader, s Settings) func(transcript.Tail
 		if tail.Known && !tail.Estimate {
 			in.Seen = tail.Tokens
 		}
-		if known && figure.Session == call.Payload.SessionID && (tail.Model == "" || models.Same(figure.Model, tail.Model)) {
+		// The host's figure counts for its own session and model. Beside the
+		// stamp of a model chosen with the large window, a smaller one is a
+		// mistake (case F06).
+		if known && figure.Session == call.Payload.SessionID && (tail.Model == "" || models.Same(figure.Model, tail.Model)) &&
+			!(models.Same(figure.Model, stamp.model) && figure.Window < chosenWindow(stamp.model)) {
 			in.HostSize = figure.Window
 		}
 		return in

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -96,7 +97,7 @@ type Entry struct {
 // stamped is p's.
 func Effective(project string, p host.Profile, getenv func(string) string) Settings {
 	dir := dirOf(project)
-	p, getenv = stamped(dir, p, getenv)
+	p, getenv = options.Stamped(dir, effectiveFile, p, getenv)
 	return settle(p, pairs(dir, configFile), getenv)
 }
 
@@ -104,7 +105,7 @@ func Effective(project string, p host.Profile, getenv func(string) string) Setti
 // in force in a project (see Effective).
 func Config(project string, p host.Profile, getenv func(string) string) []Entry {
 	dir := dirOf(project)
-	p, getenv = stamped(dir, p, getenv)
+	p, getenv = options.Stamped(dir, effectiveFile, p, getenv)
 	config := pairs(dir, configFile)
 	list := make([]Entry, 0, len(p.Options))
 	for _, o := range p.Options {
@@ -205,29 +206,9 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// The record effectiveFile says what the host and the plugin gave the newest
-// session, since only hooks are told: "option.KEY: value" for what the user
-// set, "default.KEY: value" for what the plugin in use has.
-const (
-	optionPrefix  = "option."
-	defaultPrefix = "default."
-)
-
-// stampEffective writes the record, if it is not right already.
+// stampEffective keeps what only hooks are told for everybody else.
 func stampEffective(tx *state.Tx, call *host.Call) error {
-	var record state.Pairs
-	for _, o := range call.Profile.Options {
-		if o.Default != "" {
-			record = record.Set(defaultPrefix+o.Key, o.Default)
-		}
-		if !o.HasScope(host.ScopeUser) {
-			continue
-		}
-		if value, err := o.Check(call.Env.Getenv(o.EnvName())); err == nil {
-			record = record.Set(optionPrefix+o.Key, value)
-		}
-	}
-	return rewrite(tx, effectiveFile, record.Bytes())
+	return rewrite(tx, effectiveFile, options.Stamp(call.Profile, call.Env.Getenv))
 }
 
 // rewrite writes data to name unless it holds that already: most stamps say
@@ -237,26 +218,4 @@ func rewrite(tx *state.Tx, name string, data []byte) error {
 		return nil
 	}
 	return tx.Write(name, data)
-}
-
-// stamped returns p with the defaults of the plugin in use and getenv with
-// the user's options, both from the record.
-func stamped(from reader, p host.Profile, getenv func(string) string) (host.Profile, func(string) string) {
-	record := pairs(from, effectiveFile)
-	options := make([]host.Option, len(p.Options))
-	given := map[string]string{}
-	for i, o := range p.Options {
-		if value, err := o.Check(record.Get(defaultPrefix + o.Key)); err == nil {
-			o.Default = value
-		}
-		options[i] = o
-		given[o.EnvName()] = record.Get(optionPrefix + o.Key)
-	}
-	p.Options = options
-	return p, func(name string) string {
-		if value := getenv(name); value != "" {
-			return value
-		}
-		return given[name]
-	}
 }

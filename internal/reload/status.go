@@ -94,7 +94,7 @@ func (d Desk) digest(dir state.Dir) *DigestStatus {
 
 func (d Desk) context(dir state.Dir, transcriptPath string) ContextStatus {
 	settings := Effective(d.Project, d.Profile, d.Env.Getenv)
-	figure, stamped := readHost(dir)
+	figure, stamped := continuity.ReadHost(dir)
 	call := &host.Call{
 		Payload: host.Payload{SessionID: d.Session},
 		Env:     d.Env,

@@ -239,14 +239,16 @@ func (s *stopRun) notify(tx *state.Tx) (host.Output, error) {
 }
 
 // stampsDue reports whether there is something to remember even though there
-// is nothing to say.
+// is nothing to say: after a switch of the model, and once for each version of
+// the host, which decides who shows the banner after /clear. A project that no
+// session has been started in is left as it is.
 func (s *stopRun) stampsDue(from reader) bool {
-	return s.full.Window.Restamp || s.facts.Pending && s.newClient(from)
+	return s.full.Window.Restamp ||
+		s.newClient(from) && (s.facts.Pending || from.Kind(effectiveFile) == state.File)
 }
 
 // newClient reports whether this turn has seen a version of the host that is
-// not remembered yet. It only matters while something is armed: the version
-// decides who shows the banner after /clear.
+// not remembered yet.
 func (s *stopRun) newClient(from reader) bool {
 	v := s.full.Tail.Version
 	return v != "" && v != clientVersion(from)
