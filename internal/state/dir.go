@@ -32,6 +32,10 @@ var (
 const (
 	lockName   = ".lock"
 	ignoreName = ".gitignore"
+	// tempName is what a file is called until it is whole. One name does for
+	// all, since only the holder of the lock writes: so a killed writer leaves
+	// one such file behind, and the next write takes it away.
+	tempName   = ".write.tmp"
 	retryEvery = 5 * time.Millisecond
 )
 
@@ -244,21 +248,19 @@ func (tx *Tx) Read(name string, limit int64) ([]byte, error) { return readIn(tx.
 // Write replaces name with data in one step. A link at name is replaced, not
 // followed; a directory there is an error.
 func (tx *Tx) Write(name string, data []byte) error {
-	tmp := "." + name + ".tmp"
-	// The lock is ours, so a file of this name was left by a killed writer.
-	if err := tx.root.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := tx.root.Remove(tempName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := tx.root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
+	f, err := tx.root.OpenFile(tempName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
 	if err != nil {
 		return err
 	}
 	if err := fill(f, data); err != nil {
-		tx.root.Remove(tmp)
+		tx.root.Remove(tempName)
 		return err
 	}
-	if err := retryRename(func() error { return tx.root.Rename(tmp, name) }); err != nil {
-		tx.root.Remove(tmp)
+	if err := retryRename(func() error { return tx.root.Rename(tempName, name) }); err != nil {
+		tx.root.Remove(tempName)
 		return err
 	}
 	return nil

@@ -51,9 +51,9 @@ func TestDirIgnoresItself(t *testing.T) {
 // A file that a killed writer left half-written is gone after the next write.
 func TestWriteSweepsWhatAKilledWriterLeft(t *testing.T) {
 	d := At(t.TempDir())
-	os.WriteFile(d.Path(".session.md.tmp"), []byte("half"), 0o600)
+	os.WriteFile(d.Path(tempName), []byte("half"), 0o600)
 	write(t, d, "session.md", "whole")
-	if slices.Contains(d.Names(), ".session.md.tmp") || read(t, d, "session.md") != "whole" {
+	if slices.Contains(d.Names(), tempName) || read(t, d, "session.md") != "whole" {
 		t.Errorf("names %q", d.Names())
 	}
 }
@@ -98,7 +98,7 @@ func TestLinksAndOddThings(t *testing.T) {
 	if b, _ := os.ReadFile(outside); string(b) != "secret" || read(t, d, "leaves") != "ours" {
 		t.Errorf("the link was followed: outside %q", b)
 	}
-	if slices.Contains(d.Names(), ".dir.tmp") {
+	if slices.Contains(d.Names(), tempName) {
 		t.Error("a failed write left its temporary file")
 	}
 }
