@@ -200,8 +200,9 @@ func (s *stopRun) snapshot(tx *state.Tx) (host.Output, error) {
 	if client == "" {
 		client = clientVersion(tx)
 	}
+	path, exists := dirOf(s.call.Project).Path(digestFile), tx.Kind(digestFile) == state.File
 	return host.Output{
-		Continue: textBrief(s.full, s.settings, dirOf(s.call.Project).Path(digestFile), tx.Kind(digestFile) == state.File, s.call.Payload.SessionID, s.call.Env.Now()),
+		Continue: textBrief(s.full, s.settings, path, exists, continuity.SessionID(s.call.Payload), s.call.Env.Now()),
 		Client:   client,
 	}, nil
 }
@@ -290,13 +291,18 @@ func isAPIError(message string) bool {
 	if m == "" || strings.ContainsAny(m, "\n\r") || len(m) > maxErrorLine {
 		return false
 	}
-	for _, start := range []string{"API Error", "Claude AI usage limit reached", "You've hit your ", "You’ve hit your "} {
+	for _, start := range []string{"API Error", "Claude AI usage limit reached"} {
 		if strings.HasPrefix(m, start) {
 			return true
 		}
 	}
-	what, _, reset := strings.Cut(m, " limit reached")
-	return reset && !strings.Contains(what, ". ") && strings.Contains(m, "resets ") && len(strings.Fields(what)) <= 3
+	// "You've hit your session limit · resets 3:45pm", "5-hour limit reached ∙ resets 12pm"
+	what, _, reset := strings.Cut(m, " resets ")
+	words := strings.Fields(what)
+	if n := len(words); !reset || n == 0 || n > 8 || !strings.Contains("∙·•-–—|", words[n-1]) {
+		return false
+	}
+	return strings.Contains(what, " limit reached ") || strings.HasPrefix(what, "You've hit your ")
 }
 
 // maxErrorLine is more than any such line of the host has, in bytes.

@@ -512,6 +512,7 @@ func TestStopKeepsTheCrossingForLater(t *testing.T) {
 		for _, message := range []string{
 			"API Error: 529 {\"type\":\"error\"}", "Claude AI usage limit reached|1749924000", "5-hour limit reached ∙ resets 12pm",
 			"You've hit your limit · resets 4pm (Asia/Kuala_Lumpur)", "You've hit your session limit · resets 3:45pm",
+			"You've hit your weekly limit · resets Dec 4, 9am (UTC)", "Opus weekly limit reached ∙ resets Monday 9am",
 		} {
 			w.payload.LastMessage = message
 			w.silent(message)
@@ -520,7 +521,7 @@ func TestStopKeepsTheCrossingForLater(t *testing.T) {
 		w.payload.BackgroundTasks = 1
 		w.silent("a task is running")
 		w.payload.BackgroundTasks = 0
-		for _, message := range []string{"I read that the 5-hour limit reached zero. It resets tomorrow, says the page.", "Done.\nAPI Error is handled now.", ""} {
+		for _, message := range []string{"I read that the 5-hour limit reached zero. It resets tomorrow, says the page.", "You've hit your stride: all tests pass.", "The rate limit reached zero, and it resets at noon.", "Done.\nAPI Error is handled now.", ""} {
 			if w.payload.LastMessage = message; isAPIError(message) {
 				t.Errorf("%q is taken for an error of the API", message)
 			}
