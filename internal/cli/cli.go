@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -116,10 +117,13 @@ func hint(root *cobra.Command, args []string) string {
 	if err != nil {
 		cmd = root
 	}
-	if len(rest) > 0 {
+	if len(rest) > 0 && rest[0] != "" {
 		cmd.SuggestionsMinimumDistance = 2 // letters
 		if near := cmd.SuggestionsFor(rest[0]); len(near) > 0 {
-			return "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
+			// People seldom mistype the first letter.
+			same := func(name string) bool { return name[0] == rest[0][0] }
+			best := near[max(slices.IndexFunc(near, same), 0)]
+			return "did you mean " + cmd.CommandPath() + " " + best + "?"
 		}
 	}
 	return "see " + cmd.CommandPath() + " --help"

@@ -18,13 +18,14 @@ func run(t *testing.T, stdin string, args ...string) (code int, stdout, stderr s
 func TestMainSaysWhatIsWrongInOneSentence(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ args, want string }{
+		{"", `unknown command "" for "ccreload"; see ccreload --help`},
 		{"nope", `unknown command "nope" for "ccreload"; see ccreload --help`},
 		{"statsline", `unknown command "statsline" for "ccreload"; did you mean ccreload statusline?`},
 		{"doctor --jsno", `unknown flag: --jsno; see ccreload doctor --help`},
 		{"version x", `unknown command "x" for "ccreload version"; see ccreload version --help`},
 		{"statusline unistall", `unknown command "unistall" for "ccreload statusline"; did you mean ccreload statusline uninstall?`},
 	} {
-		code, stdout, stderr := run(t, "", strings.Fields(tt.args)...)
+		code, stdout, stderr := run(t, "", strings.Split(tt.args, " ")...)
 		if code != exitUsage || stdout != "" || stderr != "ccreload: "+tt.want+"\n" {
 			t.Errorf("ccreload %s: exit code %d, stdout %q, stderr %q; want %q", tt.args, code, stdout, stderr, tt.want)
 		}
