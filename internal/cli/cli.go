@@ -142,6 +142,9 @@ func usagef(format string, args ...any) error {
 // not pass.
 var errFailed = errors.New("failed")
 
+// Command returns the command tree, for the man page and the completions.
+func Command() *cobra.Command { return (&runtime{}).rootCommand() }
+
 func (rt *runtime) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ccreload",

@@ -60,6 +60,9 @@ func (e inputError) Unwrap() error { return e.error }
 // found.
 var errFailed = errors.New("failed")
 
+// Command returns the command tree, for the man page and the completions.
+func Command() *cobra.Command { return rootCommand() }
+
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ccreload-gen",
