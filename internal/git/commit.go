@@ -160,3 +160,63 @@ func copyFile(to, from string) error {
 	}
 	return os.WriteFile(to, data, 0o600)
 }
+
+// Adopt tells the user's index of files that CommitOnly has committed beside
+// it, as `git commit` would have done: without this, git status shows them as
+// staged for removal, and the user's next commit would undo ours. Only the
+// entries of those files change, and of them only the ones that neither the
+// user nor a later commit has touched since. It fails with ErrIndexLocked, or
+// during an operation (see Operation), and may be tried again later.
+func (r *Repo) Adopt(ctx context.Context, commit string, paths ...string) error {
+	if op := r.Operation(); op != "" {
+		return fmt.Errorf("a %s is in progress", op)
+	}
+	if r.IndexLocked() {
+		return ErrIndexLocked
+	}
+	list := func(args ...string) (map[string]string, error) {
+		out, err := call{dir: r.Top, args: append(append(args, "--"), paths...)}.run(ctx)
+		return parseEntries(string(out)), err
+	}
+	index, err := list("ls-files", "-s", "-z")
+	if err != nil {
+		return err
+	}
+	var trees [3]map[string]string
+	for i, tree := range []string{commit + "^", commit, "HEAD"} {
+		if trees[i], err = list("ls-tree", "-z", tree); err != nil {
+			return err
+		}
+	}
+	args := []string{"update-index", "--add"}
+	for _, p := range paths {
+		if before, ours, head := trees[0][p], trees[1][p], trees[2][p]; ours != "" && head == ours && index[p] == before {
+			args = append(args, "--cacheinfo", ours+","+p)
+		}
+	}
+	if len(args) == 2 {
+		return nil
+	}
+	_, err = call{dir: r.Top, args: args}.run(ctx)
+	return err
+}
+
+// parseEntries reads the answer of git ls-files -s -z or git ls-tree -z: path →
+// "mode,object". A path in conflict is left out.
+func parseEntries(out string) map[string]string {
+	entries := map[string]string{}
+	for record := range strings.SplitSeq(out, "\x00") {
+		meta, path, ok := strings.Cut(record, "\t")
+		f := strings.Fields(meta)
+		switch {
+		case !ok || len(f) != 3:
+		case f[1] == "blob": // ls-tree: mode, type, object
+			entries[path] = f[0] + "," + f[2]
+		case f[2] == "0": // ls-files: mode, object, stage
+			entries[path] = f[0] + "," + f[1]
+		case len(f[2]) == 1:
+			entries[path] = "conflict"
+		}
+	}
+	return entries
+}

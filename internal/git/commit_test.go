@@ -238,3 +238,58 @@ func TestPushSendsOneBranch(t *testing.T) {
 		t.Errorf("also pushed: %q", got)
 	}
 }
+
+func TestAdoptTellsTheIndexOfOurFilesOnly(t *testing.T) {
+	t.Parallel()
+	dir, _ := dirty(t)
+	staged := do(t, dir, "diff", "--cached")
+	r := open(t, dir)
+	id, err := r.CommitOnly(t.Context(), "docs: hand over", "NEXT.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := do(t, dir, "diff", "--cached", "--name-status"); !strings.Contains(got, "D\tNEXT.md") {
+		t.Fatalf("nothing to adopt: %q", got)
+	}
+	put(t, dir, ".git/index.lock", "")
+	if err := r.Adopt(t.Context(), id, "NEXT.md"); !errors.Is(err, ErrIndexLocked) {
+		t.Errorf("with a held lock: %v", err)
+	}
+	os.Remove(filepath.Join(dir, ".git", "index.lock"))
+	if err := r.Adopt(t.Context(), id, "NEXT.md"); err != nil {
+		t.Fatal(err)
+	}
+	if got := do(t, dir, "diff", "--cached"); got != staged {
+		t.Errorf("what is staged changed:\n%s", got)
+	}
+	if got := do(t, dir, "status", "--porcelain", "NEXT.md"); got != "" {
+		t.Errorf("status = %q", got)
+	}
+	index := readIndex(t, dir)
+	if err := r.Adopt(t.Context(), id, "NEXT.md"); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
+		t.Errorf("a second time it writes again (%v)", err)
+	}
+}
+
+func TestAdoptLeavesWhatTheUserHasTouched(t *testing.T) {
+	t.Parallel()
+	dir, _ := dirty(t)
+	r := open(t, dir)
+	id, err := r.CommitOnly(t.Context(), "docs: hand over", "NEXT.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "NEXT.md", "more\n")
+	do(t, dir, "add", "NEXT.md")
+	index := readIndex(t, dir)
+	if err := r.Adopt(t.Context(), id, "NEXT.md"); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
+		t.Errorf("the user's staged version is gone (%v)", err)
+	}
+	do(t, dir, "reset", "-q", "--hard")
+	do(t, dir, "rm", "-q", "NEXT.md")
+	do(t, dir, "commit", "-q", "-m", "removed")
+	index = readIndex(t, dir)
+	if err := r.Adopt(t.Context(), id, "NEXT.md"); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
+		t.Errorf("a file that a later commit removed is back (%v)", err)
+	}
+}
