@@ -535,14 +535,14 @@ func TestKilledWriters(t *testing.T) {
 					return err
 				}
 				if n, err := numberOf(data); err != nil || n != 0 {
-					return fmt.Errorf("digest %d, %w", n, err)
+					return fmt.Errorf("digest %d: %v", n, err)
 				}
 				arm, err := os.ReadFile(p.reload("pending"))
 				if errors.Is(err, fs.ErrNotExist) {
 					return nil
 				}
 				if err != nil || strings.TrimSpace(string(arm)) != "s1" {
-					return fmt.Errorf("the arm is %q, %w", arm, err)
+					return fmt.Errorf("the arm is %q: %v", arm, err)
 				}
 				return nil
 			},
