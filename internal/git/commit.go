@@ -65,6 +65,7 @@ func (r *Repo) CommitOnly(ctx context.Context, message string, paths ...string) 
 	commit := own("commit", "--quiet", "--no-status", "--file=-")
 	commit.acts, commit.stdin, commit.limit, commit.alone = true, message, commitTime, r.Unattended
 	_, failed := commit.run(ctx)
+	ctx = context.WithoutCancel(ctx) // whatever became of it has to be known
 
 	after, err := r.head(ctx)
 	if err != nil || after == before {

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ccreload/ccreload/internal/handoff"
+	"github.com/ccreload/ccreload/internal/hook"
+)
+
+func (rt *runtime) handoffCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "handoff",
+		Short: "End a session so that the next one starts informed",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(rt.handoffRun(), rt.handoffCommit())
+	return cmd
+}
+
+func (rt *runtime) handoffRun() *cobra.Command {
+	var o handoff.Options
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "run [SLUG]",
+		Short: "Write the handoff document of this session, and commit it if you say so",
+		Long: `Run writes NEXT-SESSION.local.md (or NEXT-SESSION-SLUG.local.md) from what git
+and the transcript of the session say, and asks whether to commit it. Only that
+file, and REMEMBER.md and TODO.md beside it, go into the commit; your index and
+everything else stay as they are. Nothing is pushed unless --push is given and
+you confirm it.
+
+What goes wrong on the way is listed, and the exit code is 0 all the same.`,
+		Example: `  ccreload handoff run                     write it, ask before committing
+  ccreload handoff run parser --no-commit  NEXT-SESSION-parser.local.md, uncommitted
+  ccreload handoff run --dry-run           only say what would be done
+  ccreload handoff run --json --non-interactive | jq .artifact_path`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.Slug = args[0]
+			}
+			if err := rt.handoffWorld(&o); err != nil {
+				return err
+			}
+			result, err := handoff.Run(cmd.Context(), o)
+			return rt.handoffResult(result, err, asJSON)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&o.DryRun, "dry-run", false, "write nothing, only say what would be done")
+	flags.BoolVar(&o.NoCommit, "no-commit", false, "leave the document uncommitted")
+	flags.BoolVar(&o.Push, "push", false, "ask whether to push after committing")
+	flags.BoolVar(&o.NonInteractive, "non-interactive", false, "ask nothing: commit, and do not push")
+	flags.BoolVar(&o.Auto, "auto", false, "at most once a session, as the Stop hook does")
+	flags.StringVar(&o.Kind, "type", "", "what is handed over: `KIND` is plugin-work, multi-session or single-task (default: found out)")
+	flags.BoolVar(&asJSON, "json", false, "print the result as JSON")
+	handoffFlags(cmd, &o)
+	return cmd
+}
+
+func (rt *runtime) handoffCommit() *cobra.Command {
+	var o handoff.Options
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "commit",
+		Short: "Commit the newest handoff document, and nothing else",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := rt.handoffWorld(&o); err != nil {
+				return err
+			}
+			result, err := handoff.Commit(cmd.Context(), o)
+			return rt.handoffResult(result, err, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	handoffFlags(cmd, &o)
+	return cmd
+}
+
+// handoffFlags are for the Stop hook, which knows more than the environment
+// of a command says.
+func handoffFlags(cmd *cobra.Command, o *handoff.Options) {
+	flags := cmd.Flags()
+	for name, at := range map[string]*string{"dir": &o.Dir, "project": &o.Project, "session": &o.Session, "transcript": &o.Transcript} {
+		flags.StringVar(at, name, "", "")
+		flags.MarkHidden(name) // fails only for an unknown flag
+	}
+}
+
+// handoffWorld fills in what no flag has said.
+func (rt *runtime) handoffWorld(o *handoff.Options) error {
+	var err error
+	if o.Dir == "" {
+		if o.Dir, err = os.Getwd(); err != nil {
+			return err
+		}
+	}
+	if o.Project == "" {
+		o.Project = rt.env.Getenv("CLAUDE_PROJECT_DIR")
+	}
+	if o.Session == "" {
+		o.Session = rt.env.Getenv("CLAUDE_CODE_SESSION_ID")
+	}
+	if o.Transcript == "" {
+		o.Transcript = rt.transcriptOf(o.Session)
+	}
+	profile, err := rt.profile(handoff.Plugin)
+	if err != nil {
+		return err
+	}
+	o.Home, _ = os.UserHomeDir()
+	o.Env = rt.env
+	o.Data = rt.handoffData()
+	project := o.Project
+	if project == "" {
+		project = o.Dir
+	}
+	o.Settings = handoff.Effective(project, o.Data, profile, rt.env.Getenv)
+	if !o.NonInteractive && !o.Auto {
+		lines := bufio.NewReader(rt.stdin)
+		o.Ask = func(question string) (yes, answered bool) {
+			fmt.Fprintf(rt.stderr, "%s [y/N] ", question)
+			line, err := lines.ReadString('\n')
+			if err != nil && line == "" {
+				fmt.Fprintln(rt.stderr)
+				return false, false
+			}
+			switch strings.ToLower(strings.TrimSpace(line)) {
+			case "y", "yes", "j", "ja":
+				return true, true
+			}
+			return false, true
+		}
+	}
+	return nil
+}
+
+// transcriptOf finds the transcript of a session by its id, "" when there is
+// none. The folder's name says nothing (case F47).
+func (rt *runtime) transcriptOf(session string) string {
+	if session == "" || strings.ContainsAny(session, `*?[\/`) {
+		return ""
+	}
+	found, err := filepath.Glob(filepath.Join(rt.configDir(), "projects", "*", session+".jsonl"))
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return found[0]
+}
+
+// handoffData returns the data directories of the plugin: the one the host has
+// named to a hook of it, else all it has. A plugin that was loaded for one
+// session or from two marketplaces has more than one, and a command is not
+// told which of them is in use.
+func (rt *runtime) handoffData() []string {
+	if data := rt.env.Getenv("CLAUDE_PLUGIN_DATA"); data != "" {
+		if p, err := hook.Profile(rt.env.Getenv("CLAUDE_PLUGIN_ROOT"), "", nobody); err == nil && p.Plugin == handoff.Plugin {
+			return []string{data}
+		}
+	}
+	return slices.DeleteFunc(rt.ourDataDirs(), func(dir string) bool {
+		return !strings.HasPrefix(filepath.Base(dir), handoff.Plugin+"-")
+	})
+}
+
+// handoffResult prints what a run did.
+func (rt *runtime) handoffResult(r handoff.Result, err error, asJSON bool) error {
+	if bad, ok := errors.AsType[handoff.BadInput](err); ok {
+		return usageError{bad}
+	}
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		enc := json.NewEncoder(rt.stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r)
+	}
+	list := func(title string, lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintf(rt.stdout, "%s\n  %s\n", title, strings.Join(lines, "\n  "))
+		}
+	}
+	list("Done:", r.Actions)
+	list("Not as it should be:", r.Errors)
+	list("Next:", r.NextSteps)
+	fmt.Fprintf(rt.stdout, "\nPrompt for the next session:\n\n%s\n", r.Prompt)
+	return nil
+}

@@ -1,0 +1,130 @@
+package handoff
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+const (
+	// keepArchived is how many artifacts the archive holds.
+	keepArchived = 20
+	// stampFormat is the beginning of a name in it, so that names sort by age.
+	stampFormat = "20060102T150405Z"
+)
+
+// archive moves the artifact at path into a project's archive and returns the
+// name it has there. The copy is complete before the original goes.
+func archive(project, path string, now time.Time) (string, error) {
+	content, err := readArtifact(path)
+	if err != nil {
+		return "", err
+	}
+	name, err := keepCopy(project, filepath.Base(path), content, now)
+	if err != nil {
+		return "", err
+	}
+	return name, os.Remove(path)
+}
+
+// keepCopy puts content into a project's archive.
+func keepCopy(project, base string, content []byte, now time.Time) (name string, err error) {
+	// The directory around it is made first, and ignores itself.
+	if err := dirOf(project).Do(lockWait, func(*state.Tx) error { return nil }); err != nil {
+		return "", err
+	}
+	err = archiveOf(project).Do(lockWait, func(tx *state.Tx) error {
+		name = freeName(tx, now.UTC().Format(stampFormat)+"-"+slugOf(base))
+		if err := tx.Write(name, content); err != nil {
+			return err
+		}
+		return prune(tx, archiveOf(project).Names())
+	})
+	return name, err
+}
+
+// slugOf is the slug in an artifact's name, or a word for none.
+func slugOf(base string) string {
+	s := strings.TrimSuffix(strings.TrimPrefix(base, artifactStem), artifactEnd)
+	if slug, ok := Slug(s); ok && slug != "" {
+		return slug
+	}
+	return "session"
+}
+
+// freeName returns stem.md, or with a number before the end if that is taken.
+func freeName(tx *state.Tx, stem string) string {
+	name := stem + ".md"
+	for i := 2; tx.Kind(name) != state.Absent; i++ {
+		name = stem + "-" + strconv.Itoa(i) + ".md"
+	}
+	return name
+}
+
+// prune removes the oldest of our files from the archive. What a person put
+// there under another kind of name stays.
+func prune(tx *state.Tx, names []string) error {
+	names = slices.DeleteFunc(names, func(n string) bool { return !isArchived(n) })
+	slices.Sort(names)
+	var errs []error
+	for _, n := range names[:max(0, len(names)-keepArchived)] {
+		errs = append(errs, tx.Remove(n))
+	}
+	return errors.Join(errs...)
+}
+
+func isArchived(name string) bool {
+	if len(name) <= len(stampFormat) || !strings.HasSuffix(name, ".md") {
+		return false
+	}
+	_, err := time.Parse(stampFormat, name[:len(stampFormat)])
+	return err == nil && name[len(stampFormat)] == '-'
+}
+
+// readArtifact reads a file that may stand in a repository: never through a
+// link, never from a device, and not more than maxFile bytes.
+func readArtifact(path string) ([]byte, error) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	name := filepath.Base(path)
+	if fi, err := root.Lstat(name); err != nil {
+		return nil, err
+	} else if !fi.Mode().IsRegular() {
+		return nil, state.ErrUnsafe
+	} else if fi.Size() > maxFile {
+		return nil, state.ErrTooLarge
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(content) > maxFile {
+		err = state.ErrTooLarge
+	}
+	return content, err
+}
+
+// writeArtifact writes the artifact at path in one step. Only a regular file
+// or nothing may be there.
+func writeArtifact(path string, content []byte) error {
+	switch fi, err := os.Lstat(path); {
+	case err == nil && !fi.Mode().IsRegular():
+		return state.ErrUnsafe
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return state.WriteFile(path, content, 0o644)
+}

@@ -1,0 +1,325 @@
+package handoff
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/transcript"
+)
+
+// Keys of an artifact's frontmatter.
+const (
+	keyID       = "handoff_id"
+	keySession  = "session_id"
+	keyKind     = "type"
+	keyBranch   = "branch"
+	keyCommit   = "commit"
+	keyTime     = "time"
+	keyRedacted = "redacted"
+)
+
+// Limits of the document, so that it is handed over whole as a rule: entries
+// of a list, and characters of one.
+const (
+	maxPrompts  = 4
+	maxFiles    = 15
+	maxCommands = 5
+	maxTodo     = 12
+	promptText  = 700
+	answerText  = 900
+	outputText  = 300
+	lineText    = 160
+)
+
+// document is all that an artifact is made of.
+type document struct {
+	ID      string
+	Session string
+	At      place
+	Time    time.Time
+	Git     gitFacts
+	Facts   transcript.Facts
+	Home    string
+	Words   words
+
+	redacted int
+}
+
+// render returns the artifact and how many secrets were taken out of it.
+func (d *document) render() (text string, redacted int) {
+	d.redacted = 0
+	body := strings.Join([]string{
+		d.section(d.Words.Why, d.why()),
+		d.section(d.Words.Status, d.status()),
+		d.section(d.Words.Continue, d.goOn()),
+		d.section(d.Words.First, d.first()),
+		d.section(d.Words.Push, d.push()),
+		d.section(d.Words.Verify, d.verify()),
+		d.section(d.Words.Gotchas, d.gotchas()),
+	}, "\n")
+	// Each piece is clean already; this is for what only shows in their midst.
+	body, n := transcript.Redact(body)
+	d.redacted += n
+	front := "---\n---\n"
+	for _, kv := range [][2]string{
+		{keyID, d.ID},
+		{keySession, d.Session},
+		{keyKind, string(d.At.Kind)},
+		{keyBranch, d.clean(d.Git.Status.Branch)},
+		{keyCommit, d.Git.Status.Commit},
+		{keyTime, d.Time.UTC().Format(time.RFC3339)},
+		{keyRedacted, fmt.Sprint(d.redacted)},
+	} {
+		front, _ = continuity.SetFront(front, kv[0], kv[1])
+	}
+	return front + "\n" + body, d.redacted
+}
+
+func (d *document) section(title string, lines []string) string {
+	if len(lines) == 0 {
+		lines = []string{textNothing}
+	}
+	return "## " + title + "\n\n" + strings.Join(lines, "\n") + "\n"
+}
+
+// clean takes secrets and the home directory out of a text. It comes before
+// any cut or quote, which could hide half of a secret from it.
+func (d *document) clean(s string) string {
+	s, n := transcript.Redact(s)
+	d.redacted += n
+	return transcript.HomePaths(s, d.Home)
+}
+
+// line is a text as one line of at most n characters.
+func (d *document) line(s string, n int) string { return continuity.Line(d.clean(s), n) }
+
+// code is a text as inline code.
+func (d *document) code(s string, n int) string {
+	return "`" + strings.ReplaceAll(d.line(s, n), "`", "'") + "`"
+}
+
+// quote returns a text as a block quote, in which no line can pass for a
+// heading of ours.
+func (d *document) quote(s string, n int) []string {
+	s = strings.TrimSpace(d.clean(s))
+	var out []string
+	for l := range strings.SplitSeq(host.Cut(s, n), "\n") {
+		out = append(out, strings.TrimRight("> "+continuity.Line(l, n), " "))
+	}
+	return out
+}
+
+func (d *document) why() []string {
+	prompts := d.Facts.Prompts
+	if len(prompts) == 0 {
+		return []string{textNoPrompts}
+	}
+	last := prompts[len(prompts)-1]
+	out := append([]string{textLastPrompt, ""}, d.quote(last.Text, promptText)...)
+	if earlier := prompts[max(0, len(prompts)-1-maxPrompts) : len(prompts)-1]; len(earlier) > 0 {
+		out = append(out, "", textEarlier)
+		for _, p := range earlier {
+			out = append(out, "- "+d.line(p.Text, lineText))
+		}
+	}
+	return out
+}
+
+func (d *document) status() []string {
+	var out []string
+	if d.Git.Repo == nil {
+		out = append(out, "- "+textNoRepo)
+	} else {
+		out = append(out, "- "+d.clean(textBranch(d.Git)))
+		if d.Git.Operation != "" {
+			out = append(out, "- "+textOperation(d.Git.Operation))
+		}
+		out = append(out, d.changes()...)
+		if len(d.Git.Log) > 0 {
+			out = append(out, "- "+textCommits)
+			for _, c := range d.Git.Log {
+				out = append(out, "  - `"+c.ID+"` "+d.line(c.Subject, lineText))
+			}
+		}
+	}
+	if n := len(d.Facts.Edited); n > 0 {
+		out = append(out, "- "+textEdited+d.list(d.Facts.Edited, d.path))
+	}
+	return out
+}
+
+// changes lists the files that differ from the last commit, with their lines.
+func (d *document) changes() []string {
+	files := d.Git.dirty()
+	if len(files) == 0 {
+		return []string{"- " + textClean}
+	}
+	out := []string{"- " + textDirty(len(files), d.Git.Status.Cut)}
+	for i, f := range files {
+		if i == maxFiles {
+			out = append(out, "  - "+textMore(len(files)-i))
+			break
+		}
+		out = append(out, "  - "+d.code(f.Path, lineText)+": "+d.change(f))
+	}
+	return out
+}
+
+func (d *document) change(f git.File) string {
+	how := textFile(f)
+	i := slices.IndexFunc(d.Git.Changes, func(c git.Change) bool { return c.Path == f.Path })
+	if i < 0 {
+		return how
+	}
+	if c := d.Git.Changes[i]; !c.Binary {
+		how += fmt.Sprintf(", +%d −%d", c.Added, c.Deleted)
+	}
+	return how
+}
+
+func (d *document) goOn() []string {
+	var out []string
+	open := slices.DeleteFunc(slices.Clone(d.Facts.Todo), func(i transcript.Item) bool { return i.Status == "completed" })
+	slices.SortStableFunc(open, func(a, b transcript.Item) int { return begun(b) - begun(a) })
+	for i, item := range open {
+		if i == maxTodo {
+			out = append(out, "- "+textMore(len(open)-i))
+			break
+		}
+		out = append(out, "- [ ] "+textItem(d.line(item.Text, lineText), begun(item) == 1))
+	}
+	if len(open) == 0 {
+		out = append(out, textNoTodo)
+	}
+	if d.Facts.Answer != "" {
+		out = append(out, "", textAnswer, "")
+		out = append(out, d.quote(d.Facts.Answer, answerText)...)
+	}
+	return out
+}
+
+// begun is 1 for an item that is being worked on.
+func begun(i transcript.Item) int {
+	if i.Status == "in_progress" {
+		return 1
+	}
+	return 0
+}
+
+// first is a command that shows where things stand and changes nothing.
+func (d *document) first() []string {
+	command := "ls -la"
+	if d.Git.Repo != nil {
+		command = "git status --short --branch"
+	}
+	return []string{"```sh", command, "```"}
+}
+
+func (d *document) push() []string { return []string{textPushPolicy(d.Git)} }
+
+// failing returns the commands whose newest run failed, oldest first.
+func failing(list []transcript.Command) []transcript.Command {
+	var out []transcript.Command
+	for _, c := range list {
+		out = slices.DeleteFunc(out, func(o transcript.Command) bool { return o.Text == c.Text })
+		if c.Failed {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// checks returns the commands that look like a check and whose newest run
+// succeeded, oldest first.
+func checks(list []transcript.Command) []string {
+	var out []string
+	for _, c := range list {
+		out = slices.DeleteFunc(out, func(o string) bool { return o == c.Text })
+		if !c.Failed && isCheck(c.Text) {
+			out = append(out, c.Text)
+		}
+	}
+	return out
+}
+
+// isCheck reports whether a command line holds a word that says so.
+func isCheck(command string) bool {
+	words := strings.FieldsFunc(strings.ToLower(command), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	return slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains([]string{"test", "tests", "pytest", "vitest", "jest", "check", "lint", "vet", "build", "clippy", "tsc", "typecheck", "verify"}, w)
+	})
+}
+
+func (d *document) verify() []string {
+	var out []string
+	passed := checks(d.Facts.Commands)
+	for _, c := range passed[max(0, len(passed)-maxCommands):] {
+		out = append(out, "- "+textPassed+d.code(c, lineText))
+	}
+	for _, c := range newestOf(failing(d.Facts.Commands)) {
+		if isCheck(c.Text) {
+			out = append(out, "- "+textFails+d.code(c.Text, lineText))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, textNoChecks)
+	}
+	return out
+}
+
+func newestOf(list []transcript.Command) []transcript.Command {
+	return list[max(0, len(list)-maxCommands):]
+}
+
+func (d *document) gotchas() []string {
+	var out []string
+	for _, c := range newestOf(failing(d.Facts.Commands)) {
+		line := "- " + textFailed + d.code(c.Text, lineText)
+		if said := d.line(c.Output, outputText); said != "" {
+			line += ": " + said
+		}
+		out = append(out, line)
+	}
+	if d.Git.Repo != nil {
+		if d.Git.Repo.Submodule {
+			out = append(out, "- "+textSubmodule)
+		}
+		if d.Git.Repo.Linked() {
+			out = append(out, "- "+textLinked)
+		}
+	}
+	if d.redacted > 0 {
+		out = append(out, "- "+textRedacted(d.redacted))
+	}
+	return out
+}
+
+// path writes a file as people read it: below the top, or below ~.
+func (d *document) path(p string) string {
+	if rel, err := filepath.Rel(d.At.Top, p); filepath.IsAbs(p) && err == nil && filepath.IsLocal(rel) {
+		p = filepath.ToSlash(rel)
+	}
+	return d.code(p, lineText)
+}
+
+// list joins the newest entries of a list.
+func (d *document) list(all []string, show func(string) string) string {
+	shown := all[max(0, len(all)-maxFiles):]
+	out := make([]string, len(shown))
+	for i, s := range shown {
+		out[i] = show(s)
+	}
+	s := strings.Join(out, ", ")
+	if more := len(all) - len(shown); more > 0 {
+		s += ", " + textMore(more)
+	}
+	return s
+}

@@ -1,0 +1,75 @@
+// Package handoff is the plugin graceful-handoff: it ends a session with a
+// document the next one can start from, commits that document and nothing
+// else, and hands it over once.
+//
+// Everything in the document is taken from git and from the transcript; no
+// model is involved. Decisions are pure functions on plain structs; the
+// pipeline (Run) and the hooks around them do the reading and writing. It
+// never stages, stashes, pushes or deletes anything of the user's by itself.
+package handoff
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// Plugin is the name under which the manifest knows this plugin.
+const Plugin = "graceful-handoff"
+
+// Files. The artifact stands among the user's own; the rest is kept in the
+// project's .handoff, which ignores itself, and in the plugin's data directory.
+const (
+	artifactStem = "NEXT-SESSION"
+	artifactEnd  = ".local.md"
+	stateName    = ".handoff"
+	archiveName  = "archive"
+	configFile   = "config"     // in .handoff: key: value lines of the project
+	clientFile   = ".client"    // in .handoff: version of the host
+	ledgerFile   = "ledger"     // in the data directory: what this user's runtime wrote
+	stampFile    = ".effective" // in the data directory: the user's options
+	modelsFile   = ".models"    // in the data directory: models of the newest sessions
+)
+
+const (
+	lockWait = 2 * time.Second        // for a state directory
+	endWait  = 500 * time.Millisecond // the same at the end of a session
+	maxFile  = 1 << 20                // bytes that are read of any file
+)
+
+// companions are files of the user that belong to a handoff where they exist.
+var companions = []string{"REMEMBER.md", "TODO.md"}
+
+// dirOf returns the state directory of a project.
+func dirOf(project string) state.Dir { return state.At(filepath.Join(project, stateName)) }
+
+// archiveOf returns the directory of old artifacts, inside that one.
+func archiveOf(project string) state.Dir {
+	return state.At(filepath.Join(project, stateName, archiveName))
+}
+
+// artifactName is the file of a handoff; the slug may be empty.
+func artifactName(slug string) string {
+	if slug != "" {
+		slug = "-" + slug
+	}
+	return artifactStem + slug + artifactEnd
+}
+
+// isArtifact reports whether a file name is one of ours, any slug.
+func isArtifact(name string) bool {
+	return strings.HasPrefix(name, artifactStem) && strings.HasSuffix(name, artifactEnd)
+}
+
+// Handlers returns the plugin's handlers by event.
+func Handlers() map[host.Event]host.Handler {
+	return map[host.Event]host.Handler{
+		host.SessionStart:     sessionStart,
+		host.UserPromptSubmit: userPrompt,
+		host.Stop:             stop,
+		host.SessionEnd:       sessionEnd,
+	}
+}

@@ -1,0 +1,162 @@
+package handoff
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// entry is one artifact that this user's runtime wrote. The ledger lives in
+// the plugin's data directory, where no repository can put anything.
+type entry struct {
+	Path    string    `json:"path"`
+	Hash    string    `json:"hash"` // of the content
+	ID      string    `json:"id"`   // handoff_id of its frontmatter
+	Project string    `json:"project"`
+	Session string    `json:"session"`
+	Time    time.Time `json:"time"`
+	// Foreign marks a file that is not ours and that the user has been told of.
+	Foreign bool `json:"foreign,omitempty"`
+}
+
+// maxLedger is how many entries are kept.
+const maxLedger = 200
+
+func hashOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+func newID() string {
+	var b [12]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// canonical is a path under which a file is recorded and looked up: its
+// directory without links.
+func canonical(path string) string {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return filepath.Clean(path)
+}
+
+type ledger []entry
+
+func readLedgerAt(data string) ledger { return readLedger(state.At(data)) }
+
+func readLedger(from interface {
+	Read(string, int64) ([]byte, error)
+}) ledger {
+	data, err := from.Read(ledgerFile, maxFile)
+	if err != nil {
+		return nil
+	}
+	var list ledger
+	for line := range strings.Lines(string(data)) {
+		var e entry
+		if json.Unmarshal([]byte(line), &e) == nil && e.Path != "" {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// record adds e to the ledger in a data directory and drops what it replaces.
+func record(data string, e entry) error {
+	e.Path = canonical(e.Path)
+	return state.At(data).Do(lockWait, func(tx *state.Tx) error {
+		list := slices.DeleteFunc(readLedger(tx), func(old entry) bool {
+			return old.Path == e.Path && (old.Foreign == e.Foreign)
+		})
+		list = append(list, e)
+		var b strings.Builder
+		for _, e := range list[max(0, len(list)-maxLedger):] {
+			line, err := json.Marshal(e)
+			if err != nil {
+				return err
+			}
+			b.Write(append(line, '\n'))
+		}
+		return tx.Write(ledgerFile, []byte(b.String()))
+	})
+}
+
+// recordAll records e in every data directory.
+func recordAll(dirs []string, e entry) error {
+	if len(dirs) == 0 {
+		return errors.New("the plugin has no data directory yet")
+	}
+	var errs []error
+	for _, dir := range dirs {
+		errs = append(errs, record(dir, e))
+	}
+	return errors.Join(errs...)
+}
+
+// since returns when the session was handed over last, zero when never.
+func (l ledger) since(session string) time.Time {
+	var t time.Time
+	for _, e := range l {
+		if session != "" && e.Session == session && !e.Foreign && e.Time.After(t) {
+			t = e.Time
+		}
+	}
+	return t
+}
+
+// newest returns the newest entry of a project whose artifact is still there.
+func (l ledger) newest(project string) (entry, bool) {
+	var last entry
+	for _, e := range l {
+		if !e.Foreign && realPath(e.Project) == realPath(project) && !e.Time.Before(last.Time) && isFile(e.Path) {
+			last = e
+		}
+	}
+	return last, last.Path != ""
+}
+
+// trust is what is known about where an artifact comes from.
+type trust int
+
+const (
+	foreign trust = iota
+	ours          // byte for byte what our runtime wrote
+	edited        // ours by its id, with other content
+)
+
+// judge compares an artifact with the ledger.
+func (l ledger) judge(path string, content []byte) trust {
+	hash, id := hashOf(content), continuity.FrontValue(string(content), keyID)
+	verdict := foreign
+	for _, e := range l {
+		if e.Foreign || e.Path != canonical(path) {
+			continue
+		}
+		if e.Hash == hash {
+			return ours
+		}
+		if e.ID != "" && e.ID == id {
+			verdict = edited
+		}
+	}
+	return verdict
+}
+
+// told reports whether the user has been told of a foreign file as it is now.
+func (l ledger) told(path string, content []byte) bool {
+	hash := hashOf(content)
+	return slices.ContainsFunc(l, func(e entry) bool {
+		return e.Foreign && e.Path == canonical(path) && e.Hash == hash
+	})
+}

@@ -1,0 +1,246 @@
+package handoff
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// gitWait is how long git may take to say what it tracks.
+const gitWait = 2 * time.Second
+
+// reloadNotes is the digest of cc-reload in its state directory.
+const reloadNotes = "session.md"
+
+// reloadDir is the state directory of cc-reload.
+func reloadDir(project string) state.Dir { return state.At(filepath.Join(project, ".reload")) }
+
+func clientVersion(dir state.Dir) string {
+	data, err := dir.Read(clientFile, maxFile)
+	if err != nil {
+		return ""
+	}
+	return state.ParsePairs(data).Get("version")
+}
+
+// courier carries a handoff to the session of a hook.
+func courier(call *host.Call) *continuity.Courier {
+	dir := dirOf(call.Project)
+	c := &continuity.Courier{
+		Call: call, Dir: dir, Wait: lockWait,
+		Client: clientVersion(dir),
+		Left:   func(a continuity.Arm) string { return textLeft(continuity.Line(a.Owner, 40)) },
+		Taken: func(_ *state.Tx, a continuity.Arm) error {
+			_, err := archive(call.Project, a.Item, call.Env.Now())
+			return err
+		},
+	}
+	c.Pack = func(_ *state.Tx, a continuity.Arm) (continuity.Parcel, error) { return pack(call, a) }
+	return c
+}
+
+// loads reports whether a session that begins this way takes a handoff. An
+// unknown source is a startup (case F05).
+func loads(source string, onStartup bool) bool {
+	switch source {
+	case "resume", "compact", "clear", "fork":
+		return true
+	}
+	return onStartup
+}
+
+// sessionStart answers the beginning of a session.
+func sessionStart(call *host.Call) (host.Output, error) {
+	settings := settingsFor(call)
+	remember(call)
+	tellIndexes(call)
+	if continuity.LoopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !settings.Headless {
+		return host.Output{}, nil
+	}
+	c := courier(call)
+	if c.Waiting() && loads(call.Payload.Source, settings.LoadOnStartup) {
+		out, err := c.Start(nil)
+		if err != nil || !out.Silent() {
+			return out, err
+		}
+	}
+	return warn(c)
+}
+
+// userPrompt answers a prompt.
+func userPrompt(call *host.Call) (host.Output, error) {
+	tellIndexes(call)
+	c := courier(call)
+	dir := dirOf(call.Project)
+	if !continuity.HasClaim(dir, continuity.SessionID(call.Payload)) {
+		// Only a session that has had no SessionStart could still take the arm.
+		settings := settingsFor(call)
+		if !settings.LoadOnStartup || continuity.LoopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !settings.Headless {
+			return host.Output{}, nil
+		}
+	}
+	return c.Prompt()
+}
+
+// sessionEnd gives back what the session took and nobody has seen.
+func sessionEnd(call *host.Call) (host.Output, error) {
+	tellIndexes(call)
+	c := courier(call)
+	c.Wait = endWait
+	return host.Output{}, c.End()
+}
+
+// pack decides what a session gets of an armed artifact.
+func pack(call *host.Call, arm continuity.Arm) (continuity.Parcel, error) {
+	if arm.Item == "" || !filepath.IsAbs(arm.Item) || !isArtifact(filepath.Base(arm.Item)) && !strings.Contains(filepath.Base(arm.Item), artifactStem) {
+		return continuity.Parcel{}, nil
+	}
+	content, err := readArtifact(arm.Item)
+	if err != nil {
+		return continuity.Parcel{}, nil // archived or taken away since
+	}
+	name := filepath.Base(arm.Item)
+	known := readLedgerAt(call.Data)
+	switch trusted(call, known, arm.Item, content) {
+	case false:
+		if known.told(arm.Item, content) {
+			return continuity.Parcel{Keep: true}, nil
+		}
+		tellOnce(call, arm.Item, content)
+		return continuity.Parcel{Keep: true, Line: textForeign(name)}, nil
+	}
+	p := continuity.Parcel{Arm: arm}
+	if continuity.Delivers(reloadDir(call.Project), reloadNotes, continuity.SessionID(call.Payload)) {
+		p.Line = textTogether(name)
+		return p, nil
+	}
+	doc := string(content)
+	when := continuity.Line(continuity.FrontValue(doc, keyTime), 40)
+	p.Context = continuity.Notes{
+		Intro: textIntro(when, continuity.Line(continuity.FrontValue(doc, keyKind), 40)),
+		Doc:   doc,
+		First: survivors(),
+		Rest:  func(left int) string { return textRest(arm.Item, left) },
+	}.Context()
+	p.Line = textBanner(when, nextStep(doc))
+	return p, nil
+}
+
+// nextStep is the first line of the section on how to continue.
+func nextStep(doc string) string {
+	for _, title := range []string{english.Continue, norwegian.Continue} {
+		text, _ := continuity.Section(doc, title)
+		for line := range strings.Lines(text) {
+			line = strings.TrimPrefix(strings.TrimLeft(strings.TrimSpace(line), "-*>+ "), "[ ] ")
+			if line != "" {
+				return continuity.Line(line, 110)
+			}
+		}
+	}
+	return ""
+}
+
+// trusted reports whether an artifact is this user's: our runtime wrote it, or
+// a person edited what it wrote. An edited one that git tracks may have been
+// edited by whoever pushed it, and its id is known to them.
+func trusted(call *host.Call, known ledger, path string, content []byte) bool {
+	switch known.judge(path, content) {
+	case ours:
+		return true
+	case edited:
+		ctx, cancel := context.WithTimeout(context.Background(), gitWait)
+		defer cancel()
+		names, err := git.Tracked(ctx, filepath.Dir(path), filepath.Base(path))
+		if err != nil {
+			call.Env.Log("git did not say whether the artifact is tracked", "error", err.Error())
+		}
+		return err == nil && len(names) == 0
+	}
+	return false
+}
+
+// warn tells the user, once, of an artifact in the project that is not theirs.
+func warn(c *continuity.Courier) (host.Output, error) {
+	call := c.Call
+	for _, name := range artifactsIn(call.Project) {
+		path := filepath.Join(call.Project, name)
+		content, err := readArtifact(path)
+		if err != nil {
+			continue
+		}
+		known := readLedgerAt(call.Data)
+		if known.told(path, content) || trusted(call, known, path, content) {
+			continue
+		}
+		tellOnce(call, path, content)
+		return c.Say(textForeign(name))
+	}
+	return host.Output{}, nil
+}
+
+// tellOnce notes that the user has been told of a foreign file.
+func tellOnce(call *host.Call, path string, content []byte) {
+	if call.Data == "" {
+		return
+	}
+	call.AfterAnswer(func() {
+		err := record(call.Data, entry{Path: path, Hash: hashOf(content), Time: call.Env.Now(), Foreign: true})
+		if err != nil {
+			call.Env.Log("a foreign artifact will be mentioned again", "error", err.Error())
+		}
+	})
+}
+
+// maxModels is how many sessions' models are remembered.
+const maxModels = 32
+
+// remember keeps what only this hook is told: the user's options for the
+// command line, and the session's model for Stop. Both go to the plugin's own
+// directory, so that a project in which nothing happens gets no files.
+func remember(call *host.Call) {
+	if call.Data == "" {
+		return
+	}
+	dir := state.At(call.Data)
+	stamp := options.Stamp(call.Profile, call.Env.Getenv)
+	id := continuity.FileName(continuity.SessionID(call.Payload))
+	model := call.Payload.Model
+	old, _ := dir.Read(stampFile, maxFile)
+	if string(old) == string(stamp) && (model == "" || modelOf(call.Data, id) == model) {
+		return
+	}
+	err := dir.Do(lockWait, func(tx *state.Tx) error {
+		if err := tx.Write(stampFile, stamp); err != nil || model == "" || id == "" {
+			return err
+		}
+		data, _ := tx.Read(modelsFile, maxFile)
+		lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(data)), "\n"), func(l string) bool {
+			return l == "" || strings.HasPrefix(l, id+": ")
+		})
+		lines = append(lines, id+": "+continuity.Line(model, 200))
+		return tx.Write(modelsFile, []byte(strings.Join(lines[max(0, len(lines)-maxModels):], "\n")+"\n"))
+	})
+	if err != nil {
+		call.Env.Log("options and model were not stamped", "error", err.Error())
+	}
+}
+
+// modelOf returns the model with which a session began, "" when not known.
+func modelOf(data, session string) string {
+	if data == "" {
+		return ""
+	}
+	content, err := state.At(data).Read(modelsFile, maxFile)
+	if err != nil {
+		return ""
+	}
+	return state.ParsePairs(content).Get(continuity.FileName(session))
+}

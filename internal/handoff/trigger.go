@@ -1,0 +1,245 @@
+package handoff
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/proc"
+	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/transcript"
+)
+
+const (
+	// autoWait is how long, from its start, a Stop waits for the run to report
+	// what it did. The run itself goes on for as long as it needs.
+	autoWait = 4 * time.Second
+	autoPoll = 20 * time.Millisecond
+)
+
+// triggerFacts is all that decideTrigger knows.
+type triggerFacts struct {
+	Off        bool // auto_pct is off
+	Done       bool // this session has had its handoff
+	Loop       bool // another plugin continues the turns of this project
+	Away       bool // nobody is watching, and the user has not said that it counts
+	Failed     bool // the turn ended in an error of the API
+	Background bool // tasks are still running
+	Known      bool // the occupancy is
+	Percent    int
+	Limit      int
+}
+
+// decideTrigger reports whether the end of a turn starts a handoff.
+func decideTrigger(f triggerFacts) bool {
+	switch {
+	case f.Off, f.Done, f.Loop, f.Away, f.Failed, f.Background, !f.Known:
+		return false
+	}
+	return f.Percent >= f.Limit
+}
+
+// stop answers the end of a turn.
+func stop(call *host.Call) (host.Output, error) { return stopping{call, launch, time.Sleep}.answer() }
+
+// stopping is one Stop.
+type stopping struct {
+	call *host.Call
+	// launch starts a run for this session, detached.
+	launch func(*host.Call) (running, error)
+	sleep  func(time.Duration)
+}
+
+// running is a run that has been started.
+type running struct {
+	ended  func() bool
+	result func() (Result, error) // once it has ended
+}
+
+func (s stopping) answer() (host.Output, error) {
+	call := s.call
+	began := call.Env.Now()
+	if err := courier(call).Stop(); err != nil {
+		call.Env.Log("claim not confirmed", "error", err.Error())
+	}
+	facts := s.gather()
+	if !decideTrigger(facts) {
+		return host.Output{}, nil
+	}
+	run, err := s.launch(call)
+	if err != nil {
+		return host.Output{}, err
+	}
+	for call.Env.Now().Sub(began) < autoWait && !run.ended() {
+		s.sleep(autoPoll)
+	}
+	if !run.ended() {
+		return host.Output{Message: textSlow(facts.Percent)}, nil
+	}
+	result, err := run.result()
+	if err != nil || result.Skipped {
+		return host.Output{}, err
+	}
+	return host.Output{Message: textAuto(facts.Percent, result)}, nil
+}
+
+// gather collects the facts, the cheap ones first: an ordinary turn costs a
+// few looks at the disk and the end of the transcript.
+func (s stopping) gather() triggerFacts {
+	call, p := s.call, s.call.Payload
+	settings := settingsFor(call)
+	for _, why := range settings.Ignored {
+		call.Env.Log("setting ignored", "why", why)
+	}
+	f := triggerFacts{
+		Off:        settings.AutoPct == 0,
+		Limit:      settings.AutoPct,
+		Background: p.BackgroundTasks > 0,
+		Failed:     continuity.IsAPIError(p.LastMessage),
+		Away:       continuity.Headless(call.Env.Getenv) && !settings.Headless,
+	}
+	if f.Off || f.Background || f.Failed || f.Away {
+		return f
+	}
+	f.Loop = continuity.LoopActive(call.Project)
+	f.Done = locked(p.TranscriptPath, continuity.SessionID(p))
+	if f.Loop || f.Done {
+		return f
+	}
+	signal := s.signals()
+	tail, err := continuity.SettledTail(p.TranscriptPath, s.sleep)
+	if err != nil {
+		call.Env.Log("transcript is not readable", "error", err.Error())
+	}
+	f.Failed = tail.APIError
+	f.Percent, f.Known = signal.percent(tail)
+	s.rememberClient(tail.Version)
+	return f
+}
+
+// rememberClient keeps the host's version while something waits for the next
+// session: it decides who shows the banner after /clear.
+func (s stopping) rememberClient(version string) {
+	dir := dirOf(s.call.Project)
+	if version == "" || !continuity.HasArm(dir) || clientVersion(dir) == version {
+		return
+	}
+	err := dir.Do(lockWait, func(tx *state.Tx) error {
+		return tx.Write(clientFile, state.Pairs{}.Set("version", version).Bytes())
+	})
+	if err != nil {
+		s.call.Env.Log("the version of the host was not noted", "error", err.Error())
+	}
+}
+
+// signals are what tells the occupancy beside the transcript.
+type signals struct {
+	Host   continuity.HostFigure // the host's own, from the status line
+	OfHost bool                  // it is there, and of this session
+	Model  string                // of this session, as SessionStart named it
+	Table  models.Table
+	Cap    int // CLAUDE_CODE_AUTO_COMPACT_WINDOW in tokens, 0 for none
+}
+
+// signals reads them. The status line stamps its figure for either plugin.
+func (s stopping) signals() signals {
+	call := s.call
+	session := continuity.SessionID(call.Payload)
+	out := signals{
+		Table: call.Profile.Windows,
+		Cap:   models.ParseTokens(call.Env.Getenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW")),
+		Model: modelOf(call.Data, session),
+	}
+	for _, dir := range []string{call.Data, reloadDir(call.Project).Path("")} {
+		if dir == "" {
+			continue
+		}
+		if fig, ok := continuity.ReadHost(state.At(dir)); ok && fig.Session == session {
+			out.Host, out.OfHost = fig, true
+			break
+		}
+	}
+	return out
+}
+
+// percent is the occupancy by the best signal there is: the host's own
+// percentage, real usage against the model's window, or the size of the
+// transcript.
+func (s signals) percent(tail transcript.Tail) (percent int, known bool) {
+	if s.OfHost && s.Host.Used >= 0 {
+		return s.Host.Used, true
+	}
+	if !tail.Known {
+		return 0, false
+	}
+	if tail.Estimate {
+		// The tail counts four bytes a token; 3.5 characters are nearer to what
+		// a transcript is, against the window most models have.
+		window := models.Assumed
+		if s.OfHost && s.Host.Window > 0 {
+			window = s.Host.Window
+		}
+		return models.Percent(tail.Tokens*8/7, window), true
+	}
+	in := models.Inputs{
+		StampModel:        s.Model,
+		LiveModel:         tail.Model,
+		Table:             s.Table,
+		AutoCompactWindow: s.Cap,
+		Seen:              tail.Tokens,
+	}
+	if s.OfHost {
+		in.HostSize = s.Host.Window
+	}
+	return models.Percent(tail.Tokens, models.Resolve(in).Tokens), true
+}
+
+// launch starts `ccreload handoff run` for the session of a hook, detached:
+// hooks and signing of the repository may take longer than a Stop has.
+func launch(call *host.Call) (running, error) {
+	self := call.Env.Getenv("CCRELOAD_BIN")
+	if self == "" {
+		var err error
+		if self, err = os.Executable(); err != nil {
+			return running{}, err
+		}
+	}
+	out, err := os.CreateTemp("", "ccreload-handoff-*.json")
+	if err != nil {
+		return running{}, err
+	}
+	dir := call.Payload.Cwd
+	if fi, err := os.Stat(dir); dir == "" || err != nil || !fi.IsDir() {
+		dir = call.Project // case F39: the working directory is gone
+	}
+	cmd := exec.Command(self, "handoff", "run", "--auto", "--non-interactive", "--json",
+		"--dir="+dir, "--project="+call.Project,
+		"--session="+continuity.SessionID(call.Payload), "--transcript="+call.Payload.TranscriptPath)
+	cmd.Dir = dir
+	cmd.Stdout = out
+	id, err := proc.Start(cmd)
+	if err != nil {
+		return running{}, errors.Join(err, out.Close(), os.Remove(out.Name()))
+	}
+	return running{
+		ended: func() bool { return !id.Alive() },
+		result: func() (Result, error) {
+			defer os.Remove(out.Name())
+			defer out.Close()
+			if _, err := out.Seek(0, io.SeekStart); err != nil {
+				return Result{}, err
+			}
+			var r Result
+			if err := json.NewDecoder(out).Decode(&r); err != nil {
+				return Result{}, errors.Join(errors.New("the run said nothing"), err)
+			}
+			return r, nil
+		},
+	}, nil
+}
