@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -120,6 +121,9 @@ say stays byte for byte, and uninstall puts back what was there.`,
 			self, err := os.Executable()
 			if err != nil {
 				return err
+			}
+			if below(self, filepath.Join(rt.configDir(), "plugins")) {
+				self = "" // it goes with the plugin, and the wrapper finds the next
 			}
 			c, err := rt.place().Install(self)
 			if err != nil {

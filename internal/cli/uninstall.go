@@ -63,7 +63,7 @@ func (rt *runtime) uninstall(ctx context.Context, dryRun bool) error {
 		}
 	}
 	if line {
-		fmt.Fprintf(rt.stdout, "%s the status line, and your settings are as before\n", verb)
+		fmt.Fprintf(rt.stdout, "%s the status line and put your settings back\n", verb)
 	}
 	var failed []error
 	for _, path := range paths {

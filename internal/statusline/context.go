@@ -57,7 +57,7 @@ func Context(f Fill, b Budget) Part {
 type Fill struct {
 	Window  int // tokens
 	Tokens  int // in the window
-	Percent int // of Window, 0 to 100, rounded down; -1 when there is no figure
+	Percent int // of Window, 0 to 100, rounded; -1 when there is no figure
 }
 
 // FillOf returns the figure of p. It is right also when the host takes the

@@ -157,7 +157,8 @@ func (p Place) First() string {
 }
 
 // Install makes the settings call the wrapper, which starts the newest
-// runtime the plugins have brought, or else the one at runtime. A command that
+// runtime the plugins have brought, or else the one at the path runtime ("" is
+// none). A command that
 // stands there already stays as the first segment; a copy of the settings is
 // kept. Doing it twice changes nothing but an outdated wrapper. Settings that
 // are not valid JSON are an error and nothing is written.

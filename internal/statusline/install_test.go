@@ -264,6 +264,7 @@ func TestWrapperStartsTheNewest(t *testing.T) {
 				tree(t, p, "ccreload", "cc-reload", v)
 			}
 			write(t, filepath.Join(p.Config, "plugins/cache/other/thing/9.9.9/bin/ccreload"), "echo wrong")
+			write(t, filepath.Join(tree(t, p, "ccreload", "cc-reload", "8.0.0"), ".orphaned_at"), "")
 			install(t, p)
 			root := filepath.Join(p.Config, "plugins/cache/ccreload/cc-reload", tt.want)
 			data := filepath.Join(p.Config, "plugins/data/cc-reload-ccreload")

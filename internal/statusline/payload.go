@@ -9,6 +9,7 @@ package statusline
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strconv"
 
 	"github.com/ccreload/ccreload/internal/jsonscan"
@@ -23,7 +24,7 @@ type Payload struct {
 	Version   string // of the host
 	Window    int    // tokens; the host's own idea of the context window
 	Tokens    int    // in the context window, by the newest reply
-	Percent   int    // of Window, rounded down
+	Percent   int    // of Window, rounded as the host does
 	// Known is false before the first reply and right after a compaction,
 	// when the host has no percentage.
 	Known bool
@@ -73,7 +74,7 @@ func (p *Payload) context(object []byte) {
 		case "used_percentage":
 			percent, err := strconv.ParseFloat(string(value), 64)
 			if p.Known = err == nil && percent >= 0 && percent <= 1e6; p.Known {
-				p.Percent = int(percent)
+				p.Percent = int(math.Round(percent))
 			}
 		case "current_usage":
 			for _, kind := range []string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"} {

@@ -7,7 +7,7 @@ set "plugins=%~dp0..\plugins"
 set "root="
 set "newest=-1"
 for /d %%m in ("%plugins%\cache\*") do for /d %%p in ("%%m\*") do for /d %%v in ("%%p\*") do (
-	if exist "%%v\ccreload.json" if exist "%%v\bin\ccreload.exe" (
+	if exist "%%v\ccreload.json" if exist "%%v\bin\ccreload.exe" if not exist "%%v\.orphaned_at" (
 		set "number=0"
 		for /f "tokens=1-3 delims=." %%a in ("%%~nxv") do set /a "number=%%a*1000000+%%b*1000+%%c" 2>nul
 		if !number! gtr !newest! (

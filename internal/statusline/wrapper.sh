@@ -10,6 +10,7 @@ first=$home/first
 root='' newest=-1
 for dir in "$plugins"/cache/*/*/*; do
 	[ -f "$dir/ccreload.json" ] && [ -f "$dir/bin/ccreload" ] || continue
+	[ ! -e "$dir/.orphaned_at" ] || continue # uninstalled or updated, says the host
 	version=${dir##*/}
 	case $version in
 	*[!0-9.]* | *..* | .* | *. | 0[0-9]* | *.0[0-9]*) number=0 ;; # a commit, not a release
