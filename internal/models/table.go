@@ -130,7 +130,8 @@ func ParseTokens(s string) int {
 	return n
 }
 
-// Percent returns how full the window is, rounded down, from 0 to 100.
+// Percent returns how full the window is, from 0 to 100, rounded as the host
+// rounds it for its status line: to the nearest whole number.
 func Percent(tokens, window int) int {
 	switch {
 	case tokens <= 0 || window <= 0:
@@ -138,8 +139,5 @@ func Percent(tokens, window int) int {
 	case tokens >= window:
 		return 100
 	}
-	if tokens > math.MaxInt/100 {
-		return tokens / (window / 100)
-	}
-	return tokens * 100 / window
+	return int(math.Round(100 * float64(tokens) / float64(window)))
 }

@@ -13,57 +13,27 @@ import (
 type occupancy struct {
 	Known   bool
 	Tokens  int // in the window now
-	Percent int // of the window, rounded down, 0 to 100
+	Percent int // of the window, 0 to 100 (models.Percent)
 	Window  models.Window
 	Tail    transcript.Tail
 }
 
-const (
-	// tailWait is the longest a Stop waits for the host to finish writing, and
-	// tailPoll how often it looks (case F02).
-	tailWait = 2 * time.Second
-	tailPoll = 40 * time.Millisecond
-	// reach is how many points below the budget one turn is expected to bridge
-	// at most. It is also the step of the ladder.
-	reach = ladderStep
-)
-
 // measure returns the occupancy of the session that a hook is called for.
-//
-// The host writes its transcript late, so the newest reply may be missing.
-// Waiting costs the user time at the end of a turn, so it happens only where
-// the missing figure could change what is said now: the figure before it is
-// known, below the budget and within reach of it. Below that even a large
-// turn stays below; above it the budget is crossed whatever is missing; and
-// where there is no figure at all, it is the first turn of a session, which
-// is told of the crossing at its second.
+// Without a budget nothing is waited for: the figure decides nothing then.
 func measure(call *host.Call, from reader, s Settings, sleep func(time.Duration)) occupancy {
-	window := windowInputs(call, from, s)
-	read := func() occupancy {
-		tail, err := transcript.ReadTail(call.Payload.TranscriptPath)
-		if err != nil {
-			call.Env.Log("transcript is not readable", "error", err.Error())
-		}
-		return occupy(tail, window)
+	read := transcript.ReadTail
+	if s.BudgetPct > 0 {
+		read = func(path string) (transcript.Tail, error) { return continuity.SettledTail(path, sleep) }
 	}
-	o := read()
-	for waited := time.Duration(0); o.Tail.Incomplete && s.near(o) && waited < tailWait; waited += tailPoll {
-		sleep(tailPoll)
-		o = read()
+	tail, err := read(call.Payload.TranscriptPath)
+	if err != nil {
+		call.Env.Log("transcript is not readable", "error", err.Error())
 	}
-	if o.Tail.Estimate {
+	o := occupy(tail, windowInputs(call, from, s))
+	if tail.Estimate {
 		call.Env.Log("occupancy is an estimate from the size of the transcript", "tokens", o.Tokens)
 	}
 	return o
-}
-
-// near reports whether the budget is not reached and a single turn could
-// reach it.
-func (s Settings) near(o occupancy) bool {
-	ahead := o
-	ahead.Percent += reach
-	ahead.Tokens += o.Window.Tokens * reach / 100
-	return o.Known && !s.over(o) && s.over(ahead)
 }
 
 // windowInputs gathers what is known about the window, all but the transcript.

@@ -80,7 +80,7 @@ func number(value string) int {
 // over reports whether tokens of a window are at or above the budget.
 func (s Settings) over(o occupancy) bool {
 	return s.BudgetPct > 0 &&
-		(o.Percent >= s.BudgetPct || s.BudgetTokens > 0 && o.Tokens >= s.BudgetTokens)
+		(o.Tokens*100 >= s.BudgetPct*o.Window.Tokens || s.BudgetTokens > 0 && o.Tokens >= s.BudgetTokens)
 }
 
 // Entry is one option and its value in force.

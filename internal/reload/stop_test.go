@@ -235,8 +235,8 @@ func TestStopClimbsTheLadder(t *testing.T) {
 		says   bool
 		ladder string
 	}{
-		{102_000, false, ""}, {461_000, true, "46\n"}, {504_000, false, "46\n"}, {559_999, false, "46\n"},
-		{572_000, true, "57\n"}, {807_000, true, "80\n"}, {100_000, false, ""}, {461_000, true, "46\n"},
+		{102_000, false, ""}, {461_000, true, "46\n"}, {504_000, false, "46\n"}, {554_999, false, "46\n"},
+		{572_000, true, "57\n"}, {807_000, true, "81\n"}, {100_000, false, ""}, {461_000, true, "46\n"},
 	} {
 		out := w.at(step.tokens, opus).stop()
 		if (out.Message != "") != step.says || out.Continue != "" {
@@ -246,8 +246,8 @@ func TestStopClimbsTheLadder(t *testing.T) {
 			t.Errorf("at %d tokens: ladder %q, want %q", step.tokens, got, step.ladder)
 		}
 	}
-	out := w.at(565_000, opus).stop()
-	says(t, out.Message, "56 % full", "565k of 1M", "budget 45 %", "/snapshot", "/clear", "/reload-budget")
+	out := w.at(564_000, opus).stop()
+	says(t, out.Message, "56 % full", "564k of 1M", "budget 45 %", "/snapshot", "/clear", "/reload-budget")
 }
 
 func TestStopLadderThatMakesNoSenseIsNone(t *testing.T) {
