@@ -48,7 +48,6 @@ lint: ## gofumpt, go vet for three systems, staticcheck, shellcheck
 .PHONY: generate
 generate: build ## write marketplace/ and the generated tables from gen/manifest.yaml
 	bin/ccreload-gen generate
-	bin/ccreload-gen docs
 
 .PHONY: check
 check: build ## fail when a generated file is not what the manifest says

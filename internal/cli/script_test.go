@@ -42,6 +42,11 @@
 //	age FILE DURATION
 //		Makes FILE older, e.g. age project/.reload/session.md 5h.
 //
+//	serve DIR VARIABLE
+//		Serves DIR over HTTP on this machine; its URL goes into VARIABLE.
+//	served N
+//		The server has been asked N times so far.
+//
 // Quote with single quotes. `! stdout .` asserts silence.
 package cli_test
 
@@ -59,6 +64,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,6 +112,8 @@ func TestScripts(t *testing.T) {
 			"replay": replayRecording,
 			"edit":   edit,
 			"age":    age,
+			"serve":  serve,
+			"served": served,
 		},
 	})
 }
@@ -126,6 +134,7 @@ func setup(e *testscript.Env, repo string) error {
 	if err != nil {
 		return err
 	}
+	e.Values[servedKey{}] = new(atomic.Int64)
 	e.Vars = append(e.Vars,
 		"HOME="+home,
 		"USERPROFILE="+home,
