@@ -107,7 +107,7 @@ func (rt *runtime) checkClient(ctx context.Context) finding {
 		return noted(check, "", "%s does not tell its version", path)
 	}
 	minimum := ""
-	for _, name := range plugins {
+	for _, name := range plugins() {
 		if p, err := rt.profile(name); err == nil && !host.AtLeast(minimum, p.MinHostVersion) {
 			minimum = p.MinHostVersion
 		}

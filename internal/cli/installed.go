@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
-	"github.com/ccreload/ccreload/internal/reload"
 )
 
 // plugins are the ones this runtime serves, in the order of the status line.
-var plugins = []string{reload.Plugin}
+func plugins() []string { return ccreload.Plugins() }
 
 // configDir returns the directory in which the host keeps the user's settings
 // and plugins (docs/host.md, Plugins), "" when the user has no home.
@@ -61,7 +61,7 @@ func (rt *runtime) installedPlugins() []installed {
 			return
 		}
 		profile, err := host.DecodeProfile(data0)
-		if err != nil || !slices.Contains(plugins, profile.Plugin) {
+		if err != nil || !slices.Contains(plugins(), profile.Plugin) {
 			return
 		}
 		list = append(list, installed{
@@ -166,7 +166,7 @@ func (rt *runtime) ourDataDirs() []string {
 	entries, _ := os.ReadDir(all) // none when it cannot be read
 	for _, e := range entries {
 		ours := func(plugin string) bool { return strings.HasPrefix(e.Name(), plugin+"-") }
-		if e.IsDir() && slices.ContainsFunc(plugins, ours) {
+		if e.IsDir() && slices.ContainsFunc(plugins(), ours) {
 			dirs = append(dirs, filepath.Join(all, e.Name()))
 		}
 	}

@@ -13,8 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/reload"
+	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/statusline"
 )
 
@@ -36,8 +38,8 @@ yellow from two thirds of the budget and red at it.`,
   ccreload statusline --segment cc-reload < FILE  one plugin's part, for a script of yours`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if segment != "" && !slices.Contains(plugins, segment) {
-				return usagef("there is no plugin %q; there is %s", segment, strings.Join(plugins, ", "))
+			if segment != "" && !slices.Contains(plugins(), segment) {
+				return usagef("there is no plugin %q; there is %s", segment, strings.Join(plugins(), ", "))
 			}
 			if !carriesPayload(rt.stdin) {
 				return usagef("the host hands in the figures on stdin: use `ccreload statusline install` to have it do so")
@@ -51,54 +53,72 @@ yellow from two thirds of the budget and red at it.`,
 	return cmd
 }
 
-// statusLine writes the line. Whatever goes wrong, it writes what it can.
-func (rt *runtime) statusLine(segment string) {
+// statusLine writes the line: the parts of the plugins the host runs, or of
+// only the one that is named. Whatever goes wrong, it writes what it can.
+func (rt *runtime) statusLine(only string) {
 	stdin, _ := io.ReadAll(io.LimitReader(rt.stdin, maxLinePayload))
 	first := ""
-	if segment == "" {
+	if only == "" {
 		first = statusline.First(rt.place().First(), stdin)
 	}
-	line := ""
 	p, err := statusline.Decode(stdin)
-	var fill statusline.Fill
+	if err == nil && p.Project == "" {
+		p.Project, err = rt.project()
+	}
+	line := ""
 	if err == nil {
-		if p.Project == "" {
-			p.Project, _ = rt.project()
-		}
-		var part statusline.Part
-		part, fill = rt.contextPart(p, segment == reload.Plugin)
-		line = statusline.Line([]statusline.Part{part}, rt.env.Getenv("NO_COLOR") == "")
+		line = statusline.Line(rt.parts(p, only), rt.env.Getenv("NO_COLOR") == "")
 	}
 	if out := statusline.Append(first, line); out != "" {
 		fmt.Fprintln(rt.stdout, out)
 	}
-	if fill.Window > 0 {
-		// What the host says, without the user's settings: those hold only as
-		// long as they stand. The hooks do without when it cannot be kept.
-		used := -1
-		if p.Known {
-			used = p.Percent
-		}
-		reload.StampHost(p.Project, continuity.HostFigure{
-			Session: p.SessionID, Model: p.Model, Window: p.Window, Used: used,
-		})
+	if err == nil {
+		rt.stampHost(p)
 	}
 }
 
-// contextPart is the part of cc-reload, empty when the plugin is not enabled
-// and was not asked for by name.
-func (rt *runtime) contextPart(p statusline.Payload, forced bool) (statusline.Part, statusline.Fill) {
-	profile, err := rt.profile(reload.Plugin)
-	if err != nil || !forced && !rt.enabled(reload.Plugin, p.Project) {
-		return statusline.Part{}, statusline.Fill{}
+// parts are what the plugins have to show.
+func (rt *runtime) parts(p statusline.Payload, only string) []statusline.Part {
+	var list []statusline.Part
+	for _, plugin := range plugins() {
+		if only != "" && only != plugin || only == "" && !rt.enabled(plugin, p.Project) {
+			continue
+		}
+		profile, err := rt.profile(plugin)
+		if err != nil {
+			continue
+		}
+		known := models.Inputs{
+			Table:             profile.Windows,
+			AutoCompactWindow: models.ParseTokens(rt.env.Getenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW")),
+		}
+		switch plugin {
+		case reload.Plugin:
+			s := reload.Effective(p.Project, profile, rt.env.Getenv)
+			known.Pinned = s.Window
+			list = append(list, statusline.Context(statusline.FillOf(p, known),
+				statusline.Budget{Percent: s.BudgetPct, Tokens: s.BudgetTokens}))
+		case handoff.Plugin:
+			s := handoff.Effective(p.Project, rt.handoffData(), profile, rt.env.Getenv)
+			text, urgent := handoff.Hint(statusline.FillOf(p, known).Percent, s)
+			list = append(list, statusline.Hint(text, urgent))
+		}
 	}
-	s := reload.Effective(p.Project, profile, rt.env.Getenv)
-	fill := statusline.FillOf(p, models.Inputs{
-		Pinned:            s.Window,
-		Table:             profile.Windows,
-		AutoCompactWindow: models.ParseTokens(rt.env.Getenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW")),
-	})
-	return statusline.Context(fill, statusline.Budget{Percent: s.BudgetPct, Tokens: s.BudgetTokens}), fill
+	return list
+}
+
+// stampHost keeps for the hooks what the host says, without the user's
+// settings: those hold only as long as they stand. The hooks do without when
+// it cannot be kept.
+func (rt *runtime) stampHost(p statusline.Payload) {
+	f := continuity.HostFigure{Session: p.SessionID, Model: p.Model, Window: p.Window, Used: -1}
+	if p.Known {
+		f.Used = p.Percent
+	}
+	reload.StampHost(p.Project, f)
+	for _, dir := range rt.handoffData() {
+		continuity.StampHost(state.At(dir), f)
+	}
 }
 
 // place is where this user's settings are.

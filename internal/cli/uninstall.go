@@ -18,7 +18,7 @@ import (
 )
 
 // stateDirs are the directories our plugins keep in a project.
-var stateDirs = []string{".reload"}
+var stateDirs = []string{".reload", ".handoff"}
 
 func (rt *runtime) uninstallCommand() *cobra.Command {
 	var dryRun bool

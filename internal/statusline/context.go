@@ -53,6 +53,17 @@ func Context(f Fill, b Budget) Part {
 	return part
 }
 
+// Hint is a part that is words only, with the colour of near or over.
+func Hint(text string, urgent bool) Part {
+	switch {
+	case text == "":
+		return Part{}
+	case urgent:
+		return Part{Value: text, Level: Over}
+	}
+	return Part{Value: text, Level: Near}
+}
+
 // Fill is how full the context window is.
 type Fill struct {
 	Window  int // tokens
