@@ -17,8 +17,12 @@ import (
 	"github.com/ccreload/ccreload/internal/reload"
 )
 
-// paperWidth is how wide a timeline is when there is no terminal to ask.
-const paperWidth = 100
+// How wide a timeline is, in columns: without a terminal to ask, and at most,
+// since longer lines are hard to read.
+const (
+	paperWidth = 100
+	maxWidth   = 120
+)
 
 func (rt *runtime) replayCommand() *cobra.Command {
 	var f replayFlags
@@ -215,8 +219,9 @@ func (rt *runtime) screen() (color bool, width int) {
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return false, paperWidth
 	}
-	if w, _, err := term.GetSize(int(f.Fd())); err == nil {
-		width = w
+	width = paperWidth
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+		width = min(w, maxWidth)
 	}
 	return rt.env.Getenv("NO_COLOR") == "" && rt.env.Getenv("TERM") != "dumb", width
 }

@@ -171,13 +171,13 @@ func (p *place) panics() []string {
 	return out
 }
 
-// parallel runs do for 0…n-1 on all processors, each worker in a place of its
-// own.
+// parallel runs do for 0…n-1, each worker in a place of its own. There are more
+// workers than processors, since some of the hooks wait.
 func parallel(t testing.TB, n int, do func(p *place, i int)) {
 	t.Helper()
 	next := make(chan int)
 	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for range 2 * runtime.GOMAXPROCS(0) {
 		p := newPlace(t, t.TempDir())
 		wg.Go(func() {
 			for i := range next {
