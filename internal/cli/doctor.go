@@ -103,14 +103,22 @@ func (r report) writeJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// colours of the verdicts, as terminal sequences.
-var colours = map[verdict]string{fine: "\x1b[32m", note: "\x1b[33m", problem: "\x1b[31m"}
+// colour returns the terminal sequence for v.
+func (v verdict) colour() string {
+	switch v {
+	case problem:
+		return "\x1b[31m"
+	case note:
+		return "\x1b[33m"
+	}
+	return "\x1b[32m"
+}
 
 func (r report) write(w io.Writer, colour bool) error {
 	for _, f := range r.Findings {
 		mark := fmt.Sprintf("%-7s", f.Verdict)
 		if colour {
-			mark = colours[f.Verdict] + mark + "\x1b[0m"
+			mark = f.Verdict.colour() + mark + "\x1b[0m"
 		}
 		if _, err := fmt.Fprintf(w, "%s  %-11s  %s\n", mark, f.Check, f.Says); err != nil {
 			return err
