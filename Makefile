@@ -22,6 +22,7 @@ build: ## compile bin/ccreload and bin/ccreload-gen
 .PHONY: demo
 demo: build ## replay two recorded sessions through the real binary
 	@bin/ccreload replay testdata/recordings/notify-ladder.jsonl
+	@echo
 	@bin/ccreload replay testdata/recordings/snapshot-cycle.jsonl --set context_budget_mode=snapshot
 
 .PHONY: test

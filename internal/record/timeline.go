@@ -91,7 +91,7 @@ func (t *Timeline) Step(s Step) {
 		label = "not shown"
 	}
 	t.text(label, s.Said.Message, t.yellow)
-	t.text("goes on", s.Said.Continue, t.cyan)
+	t.text("to model", s.Said.Continue, t.cyan)
 	t.text("to model", s.Said.Context, t.cyan)
 	t.text("fault", s.Fault, t.red)
 	if s.Said.Context != "" && s.Payload.Event != host.PostToolUse {
@@ -162,6 +162,9 @@ func describe(s Step) string {
 		}
 		if p.BackgroundTasks > 0 {
 			add("%s", count(p.BackgroundTasks, "background task"))
+		}
+		if s.Said.Continue != "" {
+			add("the turn goes on")
 		}
 	case host.StopFailure:
 		add("%s", p.Failure)
