@@ -62,6 +62,7 @@ What goes wrong on the way is listed, and the exit code is 0 all the same.`,
 	flags.BoolVar(&o.Push, "push", false, "ask whether to push after committing")
 	flags.BoolVar(&o.NonInteractive, "non-interactive", false, "ask nothing: commit, and do not push")
 	flags.BoolVar(&o.Auto, "auto", false, "at most once a session, as the Stop hook does")
+	flags.DurationVar(&o.CommitTime, "commit-timeout", 0, "what commit hooks and signing may take (default 25s)")
 	flags.StringVar(&o.Kind, "type", "", "what is handed over: `KIND` is plugin-work, multi-session or single-task (default: found out)")
 	flags.BoolVar(&asJSON, "json", false, "print the result as JSON")
 	handoffFlags(cmd, &o)

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,8 @@ func (r *Repo) CommitOnly(ctx context.Context, message string, paths ...string) 
 		return "", err
 	}
 	commit := own("commit", "--quiet", "--no-status", "--file=-")
-	commit.acts, commit.stdin, commit.limit, commit.alone = true, message, commitTime, r.Unattended
+	commit.acts, commit.stdin, commit.alone = true, message, r.Unattended
+	commit.limit = cmp.Or(r.CommitTime, commitTime)
 	_, failed := commit.run(ctx)
 	ctx = context.WithoutCancel(ctx) // whatever became of it has to be known
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Repo is the worktree a directory belongs to.
@@ -19,6 +20,8 @@ type Repo struct {
 	// Unattended says that nobody is there to type a passphrase: signing gets
 	// no terminal and no screen to ask on.
 	Unattended bool
+	// CommitTime is what hooks and signing of a commit may take; 0 means 25 s.
+	CommitTime time.Duration
 
 	filters []string // configuration that silences filters the repository brings
 }

@@ -37,9 +37,12 @@ func archive(project, path string, now time.Time) (string, error) {
 
 // keepCopy puts content into a project's archive.
 func keepCopy(project, base string, content []byte, now time.Time) (name string, err error) {
-	// The directory around it is made first, and ignores itself.
-	if err := dirOf(project).Do(lockWait, func(*state.Tx) error { return nil }); err != nil {
-		return "", err
+	// The directory around it is made first, and ignores itself. Where it is
+	// there its lock may be the caller's, so it is not taken again.
+	if dirOf(project).Kind("") == state.Absent {
+		if err := dirOf(project).Do(lockWait, func(*state.Tx) error { return nil }); err != nil {
+			return "", err
+		}
 	}
 	err = archiveOf(project).Do(lockWait, func(tx *state.Tx) error {
 		name = freeName(tx, now.UTC().Format(stampFormat)+"-"+slugOf(base))

@@ -30,6 +30,10 @@ type Options struct {
 	Auto           bool // started by the Stop hook: once a session
 	NonInteractive bool // commit without asking, ask nothing
 
+	// CommitTime is what hooks and signing of the commit may take; 0 means as
+	// long as package git gives them.
+	CommitTime time.Duration
+
 	Session    string
 	Transcript string   // of that session; "" when there is none
 	Data       []string // the plugin's data directories
@@ -392,6 +396,7 @@ func (r *run) commit(ctx context.Context) {
 	}
 	repo := *r.git.Repo
 	repo.Unattended = r.NonInteractive || r.Auto
+	repo.CommitTime = r.CommitTime
 	id, err := repo.CommitOnly(ctx, r.result.CommitMessage+"\n\n"+textBody(r.Session)+"\n", paths...)
 	switch {
 	case errors.Is(err, git.ErrNothing):

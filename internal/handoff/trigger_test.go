@@ -1,0 +1,230 @@
+package handoff
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/proc"
+	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/transcript"
+)
+
+func TestDecideTrigger(t *testing.T) {
+	t.Parallel()
+	full := triggerFacts{Known: true, Percent: 70, Limit: 70}
+	for name, tt := range map[string]struct {
+		change func(*triggerFacts)
+		want   bool
+	}{
+		"at the limit":                {func(*triggerFacts) {}, true},
+		"below":                       {func(f *triggerFacts) { f.Percent = 69 }, false},
+		"unknown":                     {func(f *triggerFacts) { f.Known = false }, false},
+		"off":                         {func(f *triggerFacts) { f.Off = true }, false},
+		"had one":                     {func(f *triggerFacts) { f.Done = true }, false},
+		"loop owner":                  {func(f *triggerFacts) { f.Loop = true }, false},
+		"nobody there":                {func(f *triggerFacts) { f.Away = true }, false},
+		"limit line (case F36)":       {func(f *triggerFacts) { f.Failed = true }, false},
+		"background tasks (case F37)": {func(f *triggerFacts) { f.Background = true }, false},
+	} {
+		f := full
+		tt.change(&f)
+		if got := decideTrigger(f); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestSignals(t *testing.T) {
+	t.Parallel()
+	table := models.Table{{Model: "claude-opus-5-5", Tokens: 1_000_000}, {Model: "claude-haiku-4-5", Tokens: 200_000}}
+	used := func(tokens int, model string) transcript.Tail {
+		return transcript.Tail{Known: true, Tokens: tokens, Model: model}
+	}
+	host := func(used, window int) signals {
+		return signals{Table: table, OfHost: true, Host: continuity.HostFigure{Used: used, Window: window}}
+	}
+	for name, tt := range map[string]struct {
+		s     signals
+		tail  transcript.Tail
+		want  int
+		known bool
+	}{
+		"the host's own comes first":          {host(71, 200_000), used(1000, "claude-opus-5-5"), 71, true},
+		"the host has none yet":               {host(-1, 200_000), used(100_000, "claude-opus-5-5"), 50, true},
+		"usage against the model's window":    {signals{Table: table}, used(700_000, "claude-opus-5-5"), 70, true},
+		"a smaller model":                     {signals{Table: table}, used(150_000, "claude-haiku-4-5"), 75, true},
+		"chosen with the large window":        {signals{Table: table, Model: "claude-haiku-4-5[1m]"}, used(150_000, "claude-haiku-4-5"), 15, true},
+		"the window was too small (case F06)": {signals{Table: table}, used(219_313, "claude-haiku-4-5"), 22, true},
+		"capped":                              {signals{Table: table, Cap: 500_000}, used(400_000, "claude-opus-5-5"), 80, true},
+		"nothing is known":                    {signals{Table: table}, transcript.Tail{}, 0, false},
+		"by size, 3.5 characters a token":     {signals{Table: table}, transcript.Tail{Known: true, Estimate: true, Tokens: 122_500}, 70, true},
+		"by size, the host's window":          {host(-1, 1_000_000), transcript.Tail{Known: true, Estimate: true, Tokens: 122_500}, 14, true},
+	} {
+		if got, known := tt.s.percent(tt.tail); got != tt.want || known != tt.known {
+			t.Errorf("%s: %d, %v; want %d, %v", name, got, known, tt.want, tt.known)
+		}
+	}
+}
+
+// stopWith runs a Stop whose run is done in this process instead of another.
+func (w *world) stopWith(p host.Payload, runs *int) host.Output {
+	w.t.Helper()
+	p.Event = host.Stop
+	call := w.call(p)
+	s := stopping{call: call, sleep: func(time.Duration) {}, launch: func(*host.Call) (running, error) {
+		*runs++
+		r := w.run(func(o *Options) { o.Auto = true })
+		return running{ended: func() bool { return true }, result: func() (Result, error) { return r, nil }}, nil
+	}}
+	out, err := s.answer()
+	return w.answered(call, out, err)
+}
+
+func TestStopHandsOverOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	runs := 0
+	w.say(w.prompt("do it"), w.answer("working", "claude-opus-5-5", 690_000))
+	if out := w.stopWith(host.Payload{}, &runs); runs != 0 || !out.Silent() {
+		t.Fatalf("below the limit: %+v", out)
+	}
+	w.say(w.answer("still working", "claude-opus-5-5", 710_000))
+	if out := w.stopWith(host.Payload{LastMessage: "API Error: 529"}, &runs); runs != 0 || !out.Silent() {
+		t.Errorf("after an error: %+v", out)
+	}
+	if out := w.stopWith(host.Payload{BackgroundTasks: 1}, &runs); runs != 0 || !out.Silent() {
+		t.Errorf("tasks are running: %+v", out)
+	}
+	out := w.stopWith(host.Payload{}, &runs)
+	if runs != 1 || out.Continue != "" || !strings.Contains(out.Message, "context 71 % full") ||
+		!strings.Contains(out.Message, "committed. Nothing was pushed") || strings.Contains(out.Message, "\n") {
+		t.Errorf("at the limit: %d runs, %+v", runs, out)
+	}
+	if w.committed(w.project) != "NEXT-SESSION.local.md" {
+		t.Errorf("committed %q", w.committed(w.project))
+	}
+	for range 2 {
+		if out := w.stopWith(host.Payload{}, &runs); runs != 1 || !out.Silent() {
+			t.Errorf("a second time: %d runs, %+v", runs, out)
+		}
+	}
+	w.session, w.transcript = "s2", filepath.Join(filepath.Dir(w.transcript), "s2.jsonl")
+	w.say(w.answer("another session", "claude-opus-5-5", 800_000))
+	w.put("a", "new\n")
+	if w.stopWith(host.Payload{}, &runs); runs != 2 {
+		t.Errorf("another session: %d runs", runs)
+	}
+}
+
+func TestStopDoesNotWaitForSlowHooks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.say(w.answer("working", "claude-opus-5-5", 900_000))
+	call := w.call(host.Payload{Event: host.Stop})
+	clock := w.now
+	call.Env.Now = func() time.Time { return clock }
+	s := stopping{call: call, sleep: func(d time.Duration) { clock = clock.Add(d) }, launch: func(*host.Call) (running, error) {
+		return running{ended: func() bool { return false }}, nil
+	}}
+	out, err := s.answer()
+	if err != nil || !strings.Contains(out.Message, "take their time") || clock.Sub(w.now) > 5*time.Second {
+		t.Errorf("%+v, %v after %v", out, err, clock.Sub(w.now))
+	}
+	s.launch = func(*host.Call) (running, error) { return running{}, errors.New("no binary") }
+	if out, err := s.answer(); err == nil || !out.Silent() {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// case F02: the newest reply is not written yet, and could matter.
+func TestStopWaitsWhenNearTheLimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.say(w.answer("working", "claude-opus-5-5", 650_000), w.prompt("more"))
+	runs, slept := 0, 0
+	call := w.call(host.Payload{Event: host.Stop})
+	s := stopping{call: call, launch: func(*host.Call) (running, error) {
+		runs++
+		return running{ended: func() bool { return true }, result: func() (Result, error) { return Result{Skipped: true}, nil }}, nil
+	}, sleep: func(time.Duration) {
+		if slept++; slept == 3 {
+			w.say(w.answer("more", "claude-opus-5-5", 720_000))
+		}
+	}}
+	if _, err := s.answer(); err != nil || runs != 1 {
+		t.Errorf("%d runs, %v", runs, err)
+	}
+}
+
+func TestLock(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := filepath.Join(dir, "s1.jsonl")
+	now := time.Now()
+	lock, err := takeLock(at, "s1", now)
+	if err != nil || lock == nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".handoff-lock-s1")); err != nil {
+		t.Error(err)
+	}
+	if again, err := takeLock(at, "s1", now); again != nil || err != nil {
+		t.Errorf("while it runs: %v, %v", again, err)
+	}
+	lock.done(now)
+	if again, err := takeLock(at, "s1", now); again != nil || err != nil {
+		t.Errorf("when it is done: %v, %v", again, err)
+	}
+	if other, err := takeLock(at, "s2", now); other == nil || err != nil {
+		t.Errorf("another session: %v, %v", other, err)
+	}
+	self, err := proc.Identify(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	self.Start++ // case F63: the id of a dead run has been handed out again
+	for _, content := range []string{lockRunning + self.String(), lockRunning + "nonsense", ""} {
+		if err := os.WriteFile(filepath.Join(dir, ".handoff-lock-s1"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := takeLock(at, "s1", now); again == nil || err != nil {
+			t.Errorf("lock of a dead run %q: %v, %v", content, again, err)
+		}
+	}
+	old := filepath.Join(dir, ".handoff-lock-old")
+	os.WriteFile(old, []byte(lockDone), 0o600)
+	os.Chtimes(old, now.Add(-2*lockAge), now.Add(-2*lockAge))
+	sweepLocks(dir, now)
+	if !isAbsent(old) || isAbsent(filepath.Join(dir, ".handoff-lock-s1")) {
+		t.Error("the sweep took the wrong locks")
+	}
+	for _, tt := range [][2]string{{"", "s1"}, {at, ""}, {filepath.Join(dir, "gone", "s.jsonl"), "s"}} {
+		if lock, err := takeLock(tt[0], tt[1], now); lock != nil || tt[0] == "" && err == nil {
+			t.Errorf("%q: %v, %v", tt, lock, err)
+		}
+	}
+}
+
+func TestSignalOfTheStatusLine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.say(w.answer("working", "claude-opus-5-5", 1000))
+	fig := continuity.HostFigure{Session: "s1", Model: "claude-opus-5-5", Window: 200_000, Used: 90}
+	if err := continuity.StampHost(state.At(w.data), fig); err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	if out := w.stopWith(host.Payload{SessionID: "s9"}, &runs); runs != 0 || !out.Silent() {
+		t.Errorf("another session's figure: %+v", out)
+	}
+	if out := w.stopWith(host.Payload{}, &runs); runs != 1 || !strings.Contains(out.Message, "context 90 % full") {
+		t.Errorf("%+v", out)
+	}
+}
