@@ -2,7 +2,6 @@ package reload
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/continuity"
@@ -27,7 +26,6 @@ const (
 
 // startFacts is all that decideStart knows.
 type startFacts struct {
-	Loop    bool // another plugin continues the turns of this project
 	Away    bool // nobody is watching, and the user has not said that it counts
 	Armed   bool
 	Left    bool // the arm is another living client's
@@ -39,7 +37,7 @@ type startFacts struct {
 // The session's own id has no part in it: /clear gives it a new one each time.
 func decideStart(f startFacts) startAction {
 	switch {
-	case f.Loop, f.Away, !f.Armed:
+	case f.Away, !f.Armed:
 		return startPlain
 	case f.Left:
 		return startLeave
@@ -61,9 +59,10 @@ type thread struct {
 	call   *host.Call
 	dir    state.Dir
 	begin  continuity.Start
-	away   bool
-	trust  error // why the files are not to be trusted
-	client string
+	away   bool   // nobody is watching, and the user has not said that it counts
+	asked  bool   // whether to trust the files
+	doubt  string // why the files are not to be trusted, "" if they are
+	client string // the host's version, "" when not known
 }
 
 func newThread(call *host.Call, dir state.Dir) *thread {
@@ -120,38 +119,41 @@ func (t *thread) ask() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), gitWait)
 	defer cancel()
+	t.asked = true
 	names, err := git.Tracked(ctx, t.dir.Path(""), digestFile, armFile, configFile)
 	switch {
 	case err != nil:
-		t.trust = fmt.Errorf("%s", textUnasked(err))
+		t.doubt = textUnasked(err)
 	case len(names) > 0:
-		t.trust = fmt.Errorf("%s", textTracked(names))
+		t.doubt = textTracked(names)
 	}
 }
 
 // takeUp decides on the arm and acts.
 func (t *thread) takeUp(tx *state.Tx) (host.Output, error) {
 	t.try("the session was not noted", continuity.MarkStarted(tx, t.begin.Session))
-	if t.away {
-		return host.Output{}, nil
+	if !t.away {
+		t.try("a claim was not given back", t.begin.Recover(t.dir, tx))
 	}
-	t.try("a claim was not given back", t.begin.Recover(t.dir, tx))
 	arm, armed := continuity.FindArm(tx)
 	doc, present, err := readDigest(tx)
 	t.try("the digest was not read", err)
+	if present && !t.asked {
+		armed = false // it came up a moment ago; the next session asks about it
+	}
 	switch decideStart(startFacts{
 		Away:    t.away,
 		Armed:   armed,
 		Left:    t.begin.LeftTo(arm),
 		Digest:  present || err != nil,
-		Foreign: t.trust != nil,
+		Foreign: t.doubt != "",
 	}) {
 	case startDisarm:
 		return host.Output{}, continuity.Disarm(tx)
 	case startLeave:
 		return t.say(tx, textLeft(shortID(arm.Owner)))
 	case startRefuse:
-		return t.say(tx, t.trust.Error())
+		return t.say(tx, t.doubt)
 	case startDeliver:
 		if err != nil {
 			return t.say(tx, textUnreadable(err))

@@ -23,7 +23,6 @@ func TestDecideStart(t *testing.T) {
 	}{
 		"nothing armed":                     {startFacts{Digest: true}, startPlain},
 		"armed":                             {startFacts{Armed: true, Digest: true}, startDeliver},
-		"a loop owns the turns":             {startFacts{Loop: true, Armed: true, Digest: true}, startPlain},
 		"nobody is watching (F14)":          {startFacts{Away: true, Armed: true, Digest: true}, startPlain},
 		"nobody, and no digest":             {startFacts{Away: true, Armed: true}, startPlain},
 		"armed by a living client":          {startFacts{Armed: true, Left: true, Digest: true, Foreign: true}, startLeave},
@@ -227,6 +226,26 @@ func TestStartDigestThatIsNoDigest(t *testing.T) {
 	if out.Context != "" || !w.has(armFile) {
 		t.Errorf("%+v, files %v", out, w.names())
 	}
+}
+
+// An arm that comes up after git was asked about nothing is not taken on trust.
+func TestStartTakesNothingItHasNotAskedAbout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.payload = host.Payload{Event: host.SessionStart, SessionID: "s1", Source: "startup"}
+	dir := dirOf(w.project)
+	late := newThread(w.call(), dir)
+	late.ask()
+	w.armed()
+	err := dir.Do(time.Second, func(tx *state.Tx) error {
+		out, err := late.takeUp(tx)
+		plain(t, out)
+		return err
+	})
+	if err != nil || w.read(armFile) != "s0" {
+		t.Errorf("%v, the arm holds %q", err, w.read(armFile))
+	}
+	given(t, w.on(host.SessionStart, "s2"))
 }
 
 func TestStartInADirectoryThatIsALink(t *testing.T) {
