@@ -24,26 +24,36 @@ func slug(project string) string {
 
 // expand returns c with its variables replaced and its fills written out.
 func (p Places) expand(c Call) (Call, error) {
-	rw := rewriter{
-		text: func(_ []string, s string) []byte { return quote(p.in(s)) },
-		fill: filler,
-	}
 	var err error
+	rw := p.expander()
 	if c.Payload, err = rw.rewrite(c.Payload); err != nil {
 		return Call{}, fmt.Errorf("payload: %w", err)
 	}
-	rows := make([]json.RawMessage, len(c.Rows))
-	for i, row := range c.Rows {
-		if rows[i], err = rw.rewrite(row); err != nil {
-			return Call{}, fmt.Errorf("transcript row %d: %w", i+1, err)
-		}
+	if c.Rows, err = p.expandRows(c.Rows); err != nil {
+		return Call{}, err
 	}
 	env := make(map[string]string, len(c.Env))
 	for key, value := range c.Env {
 		env[key] = p.in(value)
 	}
-	c.Rows, c.Env = rows, env
+	c.Env = env
 	return c, nil
+}
+
+func (p Places) expandRows(rows []json.RawMessage) ([]json.RawMessage, error) {
+	rw := p.expander()
+	out := make([]json.RawMessage, len(rows))
+	for i, row := range rows {
+		var err error
+		if out[i], err = rw.rewrite(row); err != nil {
+			return nil, fmt.Errorf("transcript row %d: %w", i+1, err)
+		}
+	}
+	return out, nil
+}
+
+func (p Places) expander() rewriter {
+	return rewriter{text: func(_ []string, s string) []byte { return quote(p.in(s)) }, fill: filler}
 }
 
 // in returns s with the variables replaced by the places.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,7 +107,7 @@ func TestExpand(t *testing.T) {
 		"order, forms": {`{"z":1.50,"a":1e3,"é":"<&>","n":null,"t":true,"e":{},"l":[]}`, `{"z":1.50,"a":1e3,"é":"<&>","n":null,"t":true,"e":{},"l":[]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rw := rewriter{text: func(_ []string, s string) []byte { return quote(places.in(s)) }, fill: filler}
+			rw := places.expander()
 			got, err := rw.rewrite([]byte(tt.in))
 			if err != nil || string(got) != tt.want {
 				t.Errorf("got %s, %v; want %s", got, err, tt.want)
@@ -118,7 +119,7 @@ func TestExpand(t *testing.T) {
 func TestRewriteRefuses(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{``, `{`, `{"a":`, `[1`, `{} {}`, `{"$fill":"x"}`, `{"$fill":-1}`, `{"$fill":99999999999}`, `{"$fill":1,"a":2}`, `{"$fill":1`} {
-		rw := rewriter{text: func(_ []string, s string) []byte { return quote(s) }, fill: filler}
+		rw := Places{}.expander()
 		if out, err := rw.rewrite([]byte(in)); err == nil {
 			t.Errorf("%s became %s", in, out)
 		}
@@ -198,15 +199,34 @@ func TestReplayStaysInside(t *testing.T) {
 		return b
 	}
 	up := w.places.Project + "/../../" + filepath.Base(filepath.Dir(outside)) + "/victim"
-	for _, path := range []string{outside, up, w.places.Project, ""} {
+	git := filepath.Join(w.places.Project, "sub", ".GIT", "config")
+	for _, path := range []string{outside, up, w.places.Project, "", git, filepath.Join(w.places.Home, ".gitconfig")} {
 		for _, tool := range []string{"Write", "Edit"} {
 			if err := w.perform(host.PostToolUse, input(tool, path)); err != nil {
 				t.Errorf("%s %s: %v", tool, path, err)
 			}
 		}
 	}
-	if err := w.append(outside, []json.RawMessage{[]byte(`{}`)}, true); err == nil {
-		t.Error("rows were added to a file outside")
+	for _, path := range []string{outside, filepath.Join(w.places.Project, "a.jsonl"), filepath.Join(w.places.Home, "a.jsonl")} {
+		if err := w.append(path, []json.RawMessage{[]byte(`{}`)}, true); err == nil {
+			t.Errorf("rows were added to %s", path)
+		}
+	}
+	for _, path := range []string{git, filepath.Join(w.places.Home, ".gitconfig")} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s was written", path)
+		}
+	}
+	env := w.environ(map[string]string{"LD_PRELOAD": "x", "PATH": "x", "HOME": "x", "CLAUDE_CONFIG_DIR": "x", "CLAUDE_PID": "7"})
+	for _, name := range []string{"LD_PRELOAD", "PATH", "HOME", "CLAUDE_CONFIG_DIR"} {
+		at := slices.IndexFunc(env, func(v string) bool { return v == name+"=x" })
+		last := slices.IndexFunc(env[at+1:], func(v string) bool { return strings.HasPrefix(v, name+"=") })
+		if at >= 0 && last < 0 {
+			t.Errorf("the recording sets %s", name)
+		}
+	}
+	if !slices.Contains(env, "CLAUDE_PID=7") {
+		t.Error("the recording does not set CLAUDE_PID")
 	}
 	if got, _ := os.ReadFile(outside); string(got) != "mine" {
 		t.Errorf("the file outside is %q now", got)

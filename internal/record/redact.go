@@ -112,14 +112,15 @@ func isDigest(payload []byte) bool {
 	return err == nil && strings.HasSuffix(strings.ReplaceAll(p.ToolPath, `\`, "/"), "/.reload/session.md")
 }
 
-// keptKeys are the keys whose values are words and ids of the host, and
-// pathKeys those whose values are paths.
+// keptKeys are the keys whose values are words and ids of the host, pathKeys
+// those whose values are paths, transcriptKeys those that name transcripts.
 const (
 	keptKeys = ` agent_id agent_type effort entrypoint error hook_event_name id kind level message_id messageId mode model
 		name parentUuid permission_mode permissionMode prompt_id promptId promptSource reason requestId requestedModel
 		role rowSource service_tier session_id sessionId source speed status stop_reason subtype timestamp tool_name
 		tool_use_id toolUseID trigger turnOrigin type userType uuid version `
-	pathKeys = ` agent_transcript_path cwd file_path filePath transcript_path `
+	pathKeys       = ` cwd file_path filePath `
+	transcriptKeys = ` agent_transcript_path transcript_path `
 )
 
 func among(words, key string) bool { return slices.Contains(strings.Fields(words), key) }
@@ -133,6 +134,8 @@ func (e *exporter) string(path []string, s string) []byte {
 	switch {
 	case s == "":
 		return quote(s)
+	case among(transcriptKeys, key):
+		return quote(e.transcript(s))
 	case e.text:
 		clean, n := transcript.Redact(s)
 		e.done.Secrets += n
@@ -187,10 +190,8 @@ func plain(s string) bool {
 // below them masked, but for those that the host or we have given.
 func (e *exporter) path(s string) string {
 	s = e.places.out(s)
-	for _, ours := range []string{"$PROJECT/.reload", "$HOME/.claude/projects/-PROJECT"} {
-		if strings.HasPrefix(strings.ReplaceAll(s, `\`, "/")+"/", ours+"/") {
-			return s
-		}
+	if strings.HasPrefix(strings.ReplaceAll(s, `\`, "/")+"/", "$PROJECT/.reload/") {
+		return s
 	}
 	name, rest := "", s
 	if strings.HasPrefix(s, "$") {
@@ -198,6 +199,26 @@ func (e *exporter) path(s string) string {
 		name, rest = s[:end], s[end:]
 	}
 	return name + mask(rest)
+}
+
+// transcript returns the path s of a transcript as the host would have it
+// without a configuration directory of its own (docs/host.md, Transcripts), so
+// that a replay finds a place for it.
+func (e *exporter) transcript(s string) string {
+	elems := strings.Split(strings.ReplaceAll(s, `\`, "/"), "/")
+	at := len(elems) - 1
+	for at >= 0 && elems[at] != "projects" {
+		at--
+	}
+	if at < 0 || at+2 >= len(elems) {
+		return e.path(s)
+	}
+	for i := at + 2; i < len(elems); i++ {
+		if !plain(elems[i]) {
+			elems[i] = mask(elems[i])
+		}
+	}
+	return "$HOME/.claude/projects/-PROJECT/" + strings.Join(elems[at+2:], "/")
 }
 
 // hostLead returns the beginning of s by which the host marks a text that

@@ -27,7 +27,7 @@ const latency = 750 * time.Millisecond
 type Replayer struct {
 	Binary string // the ccreload to run
 	Root   string // the plugin's root; its hooks.json says what starts
-	Dir    string // an existing directory, empty, that the replay may fill
+	Dir    string // an existing directory for home, project and data
 	// Env is what every hook finds in its environment beside the variables of
 	// the recording: options of the plugin, for one.
 	Env map[string]string
@@ -168,7 +168,6 @@ type player struct {
 
 // play makes call c. Its client lives up to call number until.
 func (p *player) play(c Call, until int, late []json.RawMessage) (Step, error) {
-	recorded := c
 	c, err := p.world.places.expand(c)
 	if err != nil {
 		return Step{}, err
@@ -188,11 +187,10 @@ func (p *player) play(c Call, until int, late []json.RawMessage) (Step, error) {
 	if err := p.world.perform(c.Event, c.Payload); err != nil {
 		return Step{}, err
 	}
-	lateCall, err := p.world.places.expand(Call{Payload: recorded.Payload, Rows: late})
-	if err != nil {
+	if late, err = p.world.places.expandRows(late); err != nil {
 		return Step{}, err
 	}
-	arrive := func() error { return p.world.append(payload.TranscriptPath, lateCall.Rows, false) }
+	arrive := func() error { return p.world.append(payload.TranscriptPath, late, false) }
 	step := Step{T: c.T, Payload: payload, Tokens: -1}
 	p.look(&step)
 	for _, h := range p.hooks.started(payload) {

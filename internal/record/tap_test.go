@@ -310,6 +310,24 @@ func TestExportKeepsNothingPrivate(t *testing.T) {
 	}
 }
 
+// A configuration directory of one's own is no reason not to find the
+// transcript again.
+func TestExportPutsTranscriptsInTheirPlace(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"/home/ann/.claude/projects/-home-ann-x/0f-1.jsonl":                "$HOME/.claude/projects/-PROJECT/0f-1.jsonl",
+		"/srv/projects/cfg/projects/-srv-x/0f-1/subagents/agent-a.jsonl":   "$HOME/.claude/projects/-PROJECT/0f-1/subagents/agent-a.jsonl",
+		`C:\Users\ann\.claude\projects\C--x\0f-1.jsonl`:                    "$HOME/.claude/projects/-PROJECT/0f-1.jsonl",
+		"/home/ann/.claude/projects/-x/a name that says something é.jsonl": "$HOME/.claude/projects/-PROJECT/x xxxx xxxx xxxx xxxxxxxxx x.xxxxx",
+		"/somewhere/else.jsonl":                                            "/xxxxxxxxx/xxxx.xxxxx",
+	} {
+		e := exporter{places: Places{Project: "/home/ann/x", Home: "/home/ann"}}
+		if got := e.transcript(in); got != want {
+			t.Errorf("%s became %s, want %s", in, got, want)
+		}
+	}
+}
+
 func TestExportWithText(t *testing.T) {
 	t.Parallel()
 	p := sensitive(t)

@@ -52,7 +52,7 @@ func newWorld(dir, binary, root string) (*world, error) {
 }
 
 // environ is the environment of a process on this machine: what the system
-// needs to start one, directories of our own, and vars.
+// needs to start one, directories of our own, and of vars what a host sets.
 func (w *world) environ(vars map[string]string) []string {
 	var env []string
 	for _, name := range []string{"PATH", "SystemRoot", "GOCOVERDIR"} {
@@ -61,7 +61,13 @@ func (w *world) environ(vars map[string]string) []string {
 		}
 	}
 	home := func(elem ...string) string { return filepath.Join(append([]string{w.places.Home}, elem...)...) }
-	env = append(env,
+	for name, v := range vars {
+		// A recording has no say in how programs are run.
+		if strings.HasPrefix(name, "CLAUDE_") {
+			env = append(env, name+"="+v)
+		}
+	}
+	return append(env,
 		"HOME="+w.places.Home,
 		"USERPROFILE="+w.places.Home,
 		"LOCALAPPDATA="+home("AppData", "Local"),
@@ -79,10 +85,6 @@ func (w *world) environ(vars map[string]string) []string {
 		"GIT_CEILING_DIRECTORIES="+filepath.Dir(w.places.Project),
 		"GIT_CONFIG_NOSYSTEM=1",
 	)
-	for name, v := range vars {
-		env = append(env, name+"="+v)
-	}
-	return env
 }
 
 // configure sets options in the project's config file.
@@ -98,15 +100,20 @@ func (w *world) configure(config map[string]string) error {
 	return nil
 }
 
-// inside reports whether path is below the project, the home or the temporary
-// directory: a recording may name any path, a replay touches only its own.
-func (w *world) inside(path string) bool {
-	for _, dir := range []string{w.places.Project, w.places.Home, w.places.Tmp} {
-		if rel, err := filepath.Rel(dir, path); err == nil && rel != "." && filepath.IsLocal(rel) {
-			return true
-		}
-	}
-	return false
+// below reports whether path is below dir. A recording may name any path, a
+// replay touches only its own.
+func below(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
+// editable reports whether a recorded tool call may change the file at path:
+// one of the project's that git takes no orders from.
+func (w *world) editable(path string) bool {
+	return below(w.places.Project, path) &&
+		!slices.ContainsFunc(strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }), func(elem string) bool {
+			return strings.EqualFold(elem, ".git")
+		})
 }
 
 // append adds rows to the transcript at path, or starts it anew.
@@ -114,8 +121,8 @@ func (w *world) append(path string, rows []json.RawMessage, anew bool) error {
 	if len(rows) == 0 && !anew {
 		return nil
 	}
-	if !w.inside(path) {
-		return fmt.Errorf("transcript %q is outside $HOME and $PROJECT", w.places.out(path))
+	if !below(filepath.Join(w.places.Home, ".claude"), path) {
+		return fmt.Errorf("transcript %q is outside $HOME/.claude", w.places.out(path))
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -199,7 +206,7 @@ func (w *world) perform(event host.Event, payload []byte) error {
 		} `json:"tool_input"`
 	}
 	// The input of an unknown tool may have any form.
-	if json.Unmarshal(payload, &call) != nil || !w.inside(call.Input.Path) {
+	if json.Unmarshal(payload, &call) != nil || !w.editable(call.Input.Path) {
 		return nil
 	}
 	path := call.Input.Path
