@@ -164,14 +164,7 @@ func (rt *runtime) removeRecordings(dryRun bool) ([]string, error) {
 	if dryRun {
 		return found, nil
 	}
-	if err := shelf.Drop(); err != nil {
-		return nil, err
-	}
-	recordings := filepath.Dir(shelf.Ongoing())
-	if os.Remove(recordings) == nil { // fails while it holds those of others
-		os.Remove(filepath.Dir(recordings))
-	}
-	return found, nil
+	return found, shelf.Drop()
 }
 
 // tellRest names what only the client can remove.

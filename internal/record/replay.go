@@ -312,13 +312,10 @@ func join(a, b string) string {
 // says: one of dirs, or the place a marketplace in one of them has it. The
 // error says where it looked.
 func FindRoot(plugin string, dirs ...string) (string, host.Profile, error) {
+	none := func(string) (host.Profile, bool) { return host.Profile{}, false }
 	for _, dir := range dirs {
 		for _, root := range []string{dir, filepath.Join(dir, "marketplace", "plugins", plugin), filepath.Join(dir, "plugins", plugin)} {
-			data, err := os.ReadFile(filepath.Join(root, "ccreload.json"))
-			if err != nil {
-				continue
-			}
-			if profile, err := host.DecodeProfile(data); err == nil && profile.Plugin == plugin {
+			if profile, err := hook.Profile(root, plugin, none); err == nil {
 				return root, profile, nil
 			}
 		}
