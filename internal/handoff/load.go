@@ -134,14 +134,16 @@ func pack(call *host.Call, arm continuity.Arm) (continuity.Parcel, error) {
 	return p, nil
 }
 
-// nextStep is the first line of the section on how to continue.
+// nextStep is the first open item of the section on how to continue, or else
+// what was last asked for.
 func nextStep(doc string) string {
-	for _, title := range []string{english.Continue, norwegian.Continue} {
-		text, _ := continuity.Section(doc, title)
+	for _, at := range []struct{ title, mark string }{
+		{english.Continue, "- [ ] "}, {norwegian.Continue, "- [ ] "}, {english.Why, "> "}, {norwegian.Why, "> "},
+	} {
+		text, _ := continuity.Section(doc, at.title)
 		for line := range strings.Lines(text) {
-			line = strings.TrimPrefix(strings.TrimLeft(strings.TrimSpace(line), "-*>+ "), "[ ] ")
-			if line != "" {
-				return continuity.Line(line, 110)
+			if item, ok := strings.CutPrefix(strings.TrimSpace(line), at.mark); ok {
+				return continuity.Line(item, 110)
 			}
 		}
 	}

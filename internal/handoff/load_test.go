@@ -39,7 +39,7 @@ func TestLoadThenArchive(t *testing.T) {
 					t.Errorf("the model does not get %q:\n%s", part, out.Context)
 				}
 			}
-			if !strings.Contains(out.Message, "picked up the handoff") {
+			if !strings.Contains(out.Message, "picked up the handoff") || !strings.HasSuffix(out.Message, "| next: make the parser faster") {
 				t.Errorf("banner %q", out.Message)
 			}
 			if !isFile(filepath.Join(w.project, "NEXT-SESSION.local.md")) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -226,5 +227,33 @@ func TestSignalOfTheStatusLine(t *testing.T) {
 	}
 	if out := w.stopWith(host.Payload{}, &runs); runs != 1 || !strings.Contains(out.Message, "context 90 % full") {
 		t.Errorf("%+v", out)
+	}
+}
+
+// The run that a Stop starts is another process; here this test binary plays
+// it (see TestMain) and reports the arguments it was given.
+func TestLaunch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env["CCRELOAD_BIN"] = os.Args[0]
+	gone := filepath.Join(t.TempDir(), "gone")
+	for cwd, want := range map[string]string{w.project: w.project, gone: w.project} {
+		run, err := launch(w.call(host.Payload{Event: host.Stop, Cwd: cwd}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(10 * time.Second); !run.ended() && time.Now().Before(end); {
+			runtime.Gosched()
+		}
+		r, err := run.result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := strings.Join(r.Actions, " ")
+		for _, part := range []string{"handoff run --auto --non-interactive --json", "--dir=" + want, "--project=" + w.project, "--session=s1", "--transcript=" + w.transcript} {
+			if !strings.Contains(args, part) {
+				t.Errorf("case F39: %q is missing in %q", part, args)
+			}
+		}
 	}
 }
