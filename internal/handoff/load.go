@@ -100,17 +100,16 @@ func sessionEnd(call *host.Call) (host.Output, error) {
 
 // pack decides what a session gets of an armed artifact.
 func pack(call *host.Call, arm continuity.Arm) (continuity.Parcel, error) {
-	if arm.Item == "" || !filepath.IsAbs(arm.Item) || !isArtifact(filepath.Base(arm.Item)) && !strings.Contains(filepath.Base(arm.Item), artifactStem) {
+	name := filepath.Base(arm.Item)
+	if !filepath.IsAbs(arm.Item) || !strings.HasSuffix(name, artifactEnd) {
 		return continuity.Parcel{}, nil
 	}
 	content, err := readArtifact(arm.Item)
 	if err != nil {
 		return continuity.Parcel{}, nil // archived or taken away since
 	}
-	name := filepath.Base(arm.Item)
 	known := readLedgerAt(call.Data)
-	switch trusted(call, known, arm.Item, content) {
-	case false:
+	if !trusted(call, known, arm.Item, content) {
 		if known.told(arm.Item, content) {
 			return continuity.Parcel{Keep: true}, nil
 		}
