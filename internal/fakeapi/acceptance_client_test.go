@@ -26,15 +26,9 @@ import (
 // defaultClient is the version the acceptance tests must pass with.
 const defaultClient = "2.1.332"
 
-// What only newer clients know (docs/host.md).
-const (
-	// directoryProfile is the first client known to have
-	// `plugin validate --profile directory` and `plugin install --marketplace`.
-	directoryProfile = "2.1.332"
-	// hiddenBanner is the first client that does not show a systemMessage of
-	// the SessionStart after /clear.
-	hiddenBanner = "2.1.265"
-)
+// hiddenBanner is the first client whose default renderer does not show a
+// systemMessage of the SessionStart after /clear (docs/host.md, Output).
+const hiddenBanner = "2.1.265"
 
 // setup is what all tests share. It is written by TestMain only.
 var setup struct {

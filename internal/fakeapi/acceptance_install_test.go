@@ -46,9 +46,9 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			if len(c.args) > 1 {
-				w.knows("--profile", "plugin", "validate")
-			}
+			// A client that has no directory profile does not know the
+			// fields it asks for either, and warns about them.
+			w.knows("--profile", "plugin", "validate")
 			args := append(append([]string{"plugin", "validate"}, c.args...), filepath.Join(setup.root, c.path))
 			r := w.claude(args...)
 			if r.code != 0 || regexp.MustCompile(`(?i)warning|error`).MatchString(r.out+r.err) {
@@ -114,14 +114,21 @@ func (w *world) leftovers(dir, name string) []string {
 	return found
 }
 
-// From adding the marketplace to being gone again, with the bundled runtime.
-func TestInstallFromAMarketplaceAndRemove(t *testing.T) {
+// newInstalled is a world where cc-reload came from a marketplace on this
+// machine, with its runtime bundled.
+func newInstalled(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t)
 	market := filepath.Join(w.dir, "market")
 	w.published(market)
-	settings := w.read(filepath.Join(w.config, "settings.json"))
 	w.must("plugin", "marketplace", "add", filepath.Join(market, "marketplace"))
 	w.must("plugin", "install", "cc-reload@ccreload")
+	return w
+}
+
+// From adding the marketplace to being gone again.
+func TestInstallFromAMarketplaceAndRemove(t *testing.T) {
+	w := newInstalled(t)
 	if list := w.must("plugin", "list"); !strings.Contains(list, "cc-reload@ccreload") {
 		t.Errorf("plugin list: %s", list)
 	}
@@ -139,12 +146,67 @@ func TestInstallFromAMarketplaceAndRemove(t *testing.T) {
 	s.say("add tests", fakeapi.Say("Added.").At(81*percent))
 	s.absent(`cc-reload: context`)
 	s.exit()
-	if got := w.leftovers(filepath.Join(w.config, "plugins"), "cc-reload"); len(got) > 0 {
-		t.Errorf("left behind: %q", got)
+	for _, path := range w.leftovers(w.config, "cc-reload") {
+		if !w.orphaned(path) {
+			t.Errorf("left behind: %s", path)
+		}
 	}
 	if got := w.read(filepath.Join(w.config, "settings.json")); strings.Contains(got, "ccreload") || strings.Contains(got, "cc-reload") {
-		t.Errorf("settings.json still names us:\n%s\nbefore:\n%s", got, settings)
+		t.Errorf("settings.json still names us:\n%s", got)
 	}
+}
+
+// orphaned reports whether dir is the client's own cache of a plugin that it
+// has marked for removal. It keeps that for a few days.
+func (w *world) orphaned(dir string) bool {
+	w.Helper()
+	marks, err := filepath.Glob(filepath.Join(dir, "*", ".orphaned_at"))
+	w.check(err)
+	return len(marks) > 0 && strings.HasPrefix(dir, filepath.Join(w.config, "plugins", "cache"))
+}
+
+// The status line shows how full the context is, against the budget, beside
+// what the user had there before; taking it away restores the settings.
+func TestStatusLine(t *testing.T) {
+	w := newInstalled(t)
+	settings := filepath.Join(w.config, "settings.json")
+	var all map[string]any
+	w.check(json.Unmarshal([]byte(w.read(settings)), &all))
+	all["statusLine"] = map[string]string{"type": "command", "command": "echo a line of my own"}
+	before, err := json.MarshalIndent(all, "", "    ")
+	w.check(err)
+	w.write(settings, string(before))
+
+	launcher := w.launchers()[0]
+	if r := w.exec(launcher, "statusline", "install"); r.code != 0 {
+		t.Fatalf("statusline install: exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	s := w.open()
+	s.say("read a little", fakeapi.Say("Read.").At(7*percent))
+	s.see(`a line of my own.*ctx\[1M\] 7% ?· ?45`)
+	s.say("read a lot", fakeapi.Say("Read.").At(46*percent))
+	s.see(`ctx\[1M\] 46% ?· ?45`)
+	s.exit()
+	if r := w.exec(launcher, "statusline", "uninstall"); r.code != 0 {
+		t.Fatalf("statusline uninstall: exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	if after := w.read(settings); after != string(before) {
+		t.Errorf("settings.json is not as before:\n%s\nwant\n%s", after, before)
+	}
+	if exists(filepath.Join(w.config, "ccreload")) {
+		t.Errorf("left behind: %q", w.leftovers(w.config, "ccreload"))
+	}
+}
+
+// launchers are the copies of bin/ccreload in the client's plugin cache.
+func (w *world) launchers() []string {
+	w.Helper()
+	found, err := filepath.Glob(filepath.Join(w.config, "plugins", "cache", "ccreload", "cc-reload", "*", "bin", "ccreload"))
+	w.check(err)
+	if len(found) != 1 {
+		w.Fatalf("launchers in the cache: %q", found)
+	}
+	return found
 }
 
 // The line of the README: from owner/repo, with an option. Git is told to take
@@ -174,12 +236,7 @@ func TestOneLineInstallWithAnOption(t *testing.T) {
 		w.must("plugin", "marketplace", "add", "ccreload/ccreload")
 		w.must("plugin", "install", "cc-reload@ccreload", "--config", option)
 	}
-	installed, err := filepath.Glob(filepath.Join(w.config, "plugins", "cache", "ccreload", "cc-reload", "*", "bin", "ccreload"))
-	w.check(err)
-	if len(installed) != 1 {
-		t.Fatalf("launchers in the cache: %q", installed)
-	}
-	if fi, err := os.Stat(installed[0]); err != nil || fi.Mode()&0o111 == 0 {
+	if fi, err := os.Stat(w.launchers()[0]); err != nil || fi.Mode()&0o111 == 0 {
 		t.Errorf("the launcher lost its exec bits: %v %v", fi, err)
 	}
 	s := w.open()
@@ -208,7 +265,7 @@ func TestBundleZip(t *testing.T) {
 			w.check(os.WriteFile(filepath.Join(binaries, name), data, 0o755))
 		}
 	}
-	bundle := exec.Command("go", "run", "./cmd/ccreload-gen", "bundle", "--binaries", binaries, "--out", out)
+	bundle := exec.Command("go", "run", "./cmd/ccreload-gen", "bundle", "--binaries", binaries, "--out", out, "--dry-run")
 	bundle.Dir = setup.root
 	if text, err := bundle.CombinedOutput(); err != nil {
 		t.Fatalf("ccreload-gen bundle: %v\n%s", err, text)

@@ -269,7 +269,7 @@ func (w *world) dump() {
 	}
 	any := regexp.MustCompile(``)
 	w.logs("debug log", filepath.Join(w.config, "plugins", "data"), any)
-	w.logs("client log", filepath.Join(w.dir, "client"), regexp.MustCompile(`(?i)hook|\[error\]`))
+	w.logs("client log", filepath.Join(w.dir, "client"), regexp.MustCompile(`(?i)compact|hooks?: |hook .*(success|error)|\[error\]`))
 	w.logs("state", filepath.Join(w.project, ".reload"), any)
 }
 
