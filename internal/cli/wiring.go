@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
@@ -18,10 +19,9 @@ func handlers() map[hook.Key]host.Handler {
 	return all
 }
 
-// project returns the directory whose state a command works on. The host
-// names it to hooks only, so a command looks for the nearest state directory
-// from the working directory upwards, but not beyond the repository; where
-// there is none, it is the working directory.
+// project returns the directory whose state a command works on: the one the
+// host names, which it does to hooks and the status line, else what
+// projectOf makes of the working directory.
 func (rt *runtime) project() (string, error) {
 	if dir := rt.env.Getenv("CLAUDE_PROJECT_DIR"); dir != "" {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -32,12 +32,46 @@ func (rt *runtime) project() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return projectOf(cwd), nil
+}
+
+// projectOf returns the nearest directory with state, from cwd upwards but not
+// beyond its repository; for a linked worktree that of the main checkout counts
+// too, since a session keeps its project when it moves to one (case F39).
+// Where there is none it is cwd.
+func projectOf(cwd string) string {
 	for dir := cwd; ; dir = filepath.Dir(dir) {
-		if info, err := os.Lstat(filepath.Join(dir, ".reload")); err == nil && info.IsDir() {
-			return dir, nil
+		if hasState(dir) {
+			return dir
 		}
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || dir == filepath.Dir(dir) {
-			return cwd, nil
+		info, err := os.Lstat(filepath.Join(dir, ".git"))
+		if err == nil && info.Mode().IsRegular() {
+			if main := mainCheckout(filepath.Join(dir, ".git")); main != "" && hasState(main) {
+				return main
+			}
+		}
+		if err == nil || dir == filepath.Dir(dir) {
+			return cwd
 		}
 	}
+}
+
+func hasState(dir string) bool {
+	info, err := os.Lstat(filepath.Join(dir, ".reload"))
+	return err == nil && info.IsDir()
+}
+
+// mainCheckout returns the directory of the repository that a linked worktree
+// belongs to, by the file git leaves there: gitdir: MAIN/.git/worktrees/NAME;
+// "" for any other file.
+func mainCheckout(link string) string {
+	data, err := os.ReadFile(link)
+	if err != nil {
+		return ""
+	}
+	gitdir, _ := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
+	if main, _, ok := strings.Cut(filepath.ToSlash(gitdir), "/.git/worktrees/"); ok && filepath.IsAbs(main) {
+		return filepath.FromSlash(main)
+	}
+	return ""
 }

@@ -58,6 +58,40 @@ func TestEveryDeclaredHookHasItsHandler(t *testing.T) {
 	}
 }
 
+func TestProjectOf(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	in := func(elem ...string) string { return filepath.Join(append([]string{top}, elem...)...) }
+	for _, dir := range []string{
+		"main/.git/worktrees/w", "main/.reload", "main/sub/deep",
+		"tree/sub", "other/.git", "other/sub/.reload", "other/sub/deep", "other/plain",
+		"main/nested/.git", "loose/deep",
+	} {
+		if err := os.MkdirAll(in(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := "gitdir: " + filepath.ToSlash(in("main")) + "/.git/worktrees/w\n"
+	if err := os.WriteFile(in("tree", ".git"), []byte(link), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for cwd, want := range map[string]string{
+		"main":            "main",
+		"main/sub/deep":   "main",
+		"tree/sub":        "main", // case F39
+		"other/sub/deep":  "other/sub",
+		"other/plain":     "other/plain",
+		"main/nested":     "main/nested", // a repository of its own
+		"loose/deep":      "loose/deep",
+		"other/sub":       "other/sub",
+		"main/.reload/..": "main",
+	} {
+		if got := projectOf(in(cwd)); got != in(want) {
+			t.Errorf("in %s: %s, want %s", cwd, got, in(want))
+		}
+	}
+}
+
 // heavy are packages that would cost every hook start-up time and the binary
 // its size. Only the generator and the tests may link them.
 var heavy = []string{
