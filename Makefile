@@ -65,6 +65,10 @@ acceptance: build ## drive the real client (CLIENTS="2.1.332 2.1.197"), installe
 bench: build ## time and memory against an empty Go program
 	go test -run '^$$' -bench . -benchtime 300x ./internal/cli
 
+.PHONY: manual
+manual: ## man pages and completions of both programs, in dist-extra/
+	go run ./internal/manual dist-extra
+
 .PHONY: snapshot
 snapshot: build ## release archives for six platforms and a bundle per plugin, in dist/
 	CCRELOAD_VERSION=$(VERSION) $(TOOL) goreleaser release --snapshot --clean --skip sign,sbom
@@ -87,4 +91,4 @@ install: build ## copy the binaries to PREFIX/bin (PREFIX=~/.local)
 
 .PHONY: clean
 clean: ## remove what the other targets made
-	rm -rf bin $(DIST)
+	rm -rf bin $(DIST) dist-extra

@@ -39,6 +39,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		defaults: ccreload.Defaults,
 		env: host.Env{
 			Now:    time.Now,
+			Sleep:  time.Sleep,
 			Getenv: os.Getenv,
 			Alive:  proc.Alive,
 			Log:    func(string, ...any) {},

@@ -1,6 +1,8 @@
 package continuity
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -55,11 +57,13 @@ const (
 )
 
 // SettledTail reads the end of a transcript at the end of a turn. The host
-// writes it late (case F02): while it visibly ends inside the turn, it is read
-// again, since the figure before would put every notice off by a turn.
+// writes it late (case F02): while it visibly ends inside the turn, or is not
+// there yet after a first one, it is read again, since the figure before would
+// put every notice off by a turn.
 func SettledTail(path string, sleep func(time.Duration)) (transcript.Tail, error) {
 	tail, err := transcript.ReadTail(path)
-	for waited := time.Duration(0); err == nil && tail.Incomplete && waited < tailWait; waited += tailPoll {
+	late := func() bool { return tail.Incomplete || path != "" && errors.Is(err, fs.ErrNotExist) }
+	for waited := time.Duration(0); late() && waited < tailWait; waited += tailPoll {
 		sleep(tailPoll)
 		tail, err = transcript.ReadTail(path)
 	}

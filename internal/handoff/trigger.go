@@ -46,7 +46,9 @@ func decideTrigger(f triggerFacts) bool {
 }
 
 // stop answers the end of a turn.
-func stop(call *host.Call) (host.Output, error) { return stopping{call, launch, time.Sleep}.answer() }
+func stop(call *host.Call) (host.Output, error) {
+	return stopping{call, launch, call.Env.Sleep}.answer()
+}
 
 // stopping is one Stop.
 type stopping struct {

@@ -49,6 +49,7 @@ func (o Output) Silent() bool { return o.Context == "" && o.Message == "" && o.C
 // environment and process table, so that no decision has to be slept for.
 type Env struct {
 	Now    func() time.Time
+	Sleep  func(time.Duration)
 	Getenv func(string) string           // "" when unset
 	Alive  func(pid int) bool            // is there a live process of this id?
 	Log    func(msg string, args ...any) // debug log: key, value pairs; never nil

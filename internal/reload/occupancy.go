@@ -1,8 +1,6 @@
 package reload
 
 import (
-	"time"
-
 	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
@@ -19,11 +17,12 @@ type occupancy struct {
 }
 
 // measure returns the occupancy of the session that a hook is called for.
-// Without a budget nothing is waited for: the figure decides nothing then.
-func measure(call *host.Call, from reader, s Settings, sleep func(time.Duration)) occupancy {
+// Where there is no budget, or nobody to tell, nothing is waited for: the
+// figure decides nothing then.
+func measure(call *host.Call, from reader, s Settings) occupancy {
 	read := transcript.ReadTail
-	if s.BudgetPct > 0 {
-		read = func(path string) (transcript.Tail, error) { return continuity.SettledTail(path, sleep) }
+	if s.BudgetPct > 0 && (s.Headless || !continuity.Headless(call.Env.Getenv)) {
+		read = func(path string) (transcript.Tail, error) { return continuity.SettledTail(path, call.Env.Sleep) }
 	}
 	tail, err := read(call.Payload.TranscriptPath)
 	if err != nil {

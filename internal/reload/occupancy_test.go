@@ -27,14 +27,17 @@ func TestMeasureWaitsForTheReply(t *testing.T) {
 		"missing, over already": {[]any{reply(460_000), prompt}, "", true},
 		"missing, budget off":   {[]any{reply(440_000), prompt}, "context_budget_pct: off", false},
 		"missing, first turn":   {[]any{prompt}, "", true},
-		"no transcript yet":     {nil, "", false},
+		"no transcript yet":     {nil, "", true},
 	} {
 		w := newWorld(t)
-		w.rows(tt.rows...)
+		if tt.rows != nil {
+			w.rows(tt.rows...)
+		}
 		w.put(configFile, tt.config+"\n")
 		slept := time.Duration(0)
 		dir := dirOf(w.project)
-		measure(w.call(), dir, settingsFor(w.call(), dir), func(d time.Duration) { slept += d })
+		w.sleep = func(d time.Duration) { slept += d }
+		measure(w.call(), dir, settingsFor(w.call(), dir))
 		if tt.waits && (slept != time.Second) || !tt.waits && slept != 0 {
 			t.Errorf("%s: waited %s", name, slept)
 		}
@@ -44,11 +47,12 @@ func TestMeasureWaitsForTheReply(t *testing.T) {
 	w.rows(reply(440_000), prompt)
 	dir := dirOf(w.project)
 	slept := time.Duration(0)
-	o := measure(w.call(), dir, settingsFor(w.call(), dir), func(d time.Duration) {
+	w.sleep = func(d time.Duration) {
 		if slept += d; slept == 800*time.Millisecond {
 			w.rows(reply(440_000), prompt, reply(461_000))
 		}
-	})
+	}
+	o := measure(w.call(), dir, settingsFor(w.call(), dir))
 	if o.Tokens != 461_000 || slept != 800*time.Millisecond {
 		t.Errorf("%d tokens after %s", o.Tokens, slept)
 	}
@@ -89,7 +93,7 @@ func TestMeasureWindow(t *testing.T) {
 		}
 		w.env["CLAUDE_CODE_AUTO_COMPACT_WINDOW"] = tt.env
 		dir := dirOf(w.project)
-		o := measure(w.call(), dir, settingsFor(w.call(), dir), time.Sleep)
+		o := measure(w.call(), dir, settingsFor(w.call(), dir))
 		if o.Percent != tt.percent || o.Window.Tokens != tt.wants {
 			t.Errorf("%s: %d %% of %d, want %d %% of %d", name, o.Percent, o.Window.Tokens, tt.percent, tt.wants)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/host"
@@ -133,7 +132,7 @@ func (s *stopRun) gather(from reader) {
 	if s.facts.Loop || s.facts.Marker && !s.facts.Foreign {
 		return
 	}
-	s.full = measure(s.call, from, s.settings, time.Sleep)
+	s.full = measure(s.call, from, s.settings)
 	s.facts.Failed = s.full.Tail.APIError || isAPIError(p.LastMessage)
 	s.facts.Known = s.full.Known
 	s.facts.Percent = s.full.Percent

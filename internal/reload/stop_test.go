@@ -61,6 +61,7 @@ type world struct {
 	env        map[string]string
 	alive      map[int]bool
 	now        time.Time
+	sleep      func(time.Duration) // returns at once, unless a test looks at it
 	payload    host.Payload
 }
 
@@ -87,6 +88,7 @@ func newWorld(t *testing.T) *world {
 		env:        map[string]string{},
 		alive:      map[int]bool{},
 		now:        time.Now(),
+		sleep:      func(time.Duration) {},
 	}
 	w.payload = host.Payload{Event: host.Stop, SessionID: "s1", TranscriptPath: w.transcript, Cwd: w.project, LastMessage: "Done."}
 	if err := os.Mkdir(w.project, 0o755); err != nil {
@@ -132,6 +134,7 @@ func (w *world) call() *host.Call {
 		Profile: testProfile,
 		Env: host.Env{
 			Now:    func() time.Time { return w.now },
+			Sleep:  w.sleep,
 			Getenv: func(name string) string { return w.env[name] },
 			Alive:  func(pid int) bool { return w.alive[pid] },
 			Log:    func(msg string, args ...any) { w.Logf("log: %s %v", msg, args) },
