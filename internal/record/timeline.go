@@ -115,6 +115,10 @@ func (t *Timeline) End(next Step) {
 		return
 	}
 	fmt.Fprintf(t.Out, "%s %s\n\n", t.bold(when), t.dim("("+count(host.Len(given.Said.Context), "character")+")"))
+	if given == &next && next.Said.Message != "" {
+		t.text("on screen", next.Said.Message, t.yellow)
+		fmt.Fprintln(t.Out)
+	}
 	for _, line := range wrap(strings.TrimSpace(given.Said.Context), t.width()-4) {
 		fmt.Fprintln(t.Out, strings.TrimRight("  "+t.dim("│")+" "+line, " "))
 	}
