@@ -72,7 +72,9 @@ func (rt *runtime) hook(args []string) int {
 		Env:      rt.env,
 		Handlers: handlers(),
 		Defaults: rt.defaults,
-		Tap:      record.Tap,
+		// The one exit beside main: a handler that hangs cannot return to it.
+		Quit: func() { os.Exit(exitOK) },
+		Tap:  record.Tap,
 	}.Do()
 	return exitOK
 }

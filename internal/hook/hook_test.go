@@ -17,6 +17,7 @@ import (
 
 // world is what a run sees: for one run: a plugin root, a data directory, a project.
 type world struct {
+	quit   chan struct{} // closed when the run gives up
 	vars   map[string]string
 	data   string
 	stdout bytes.Buffer
@@ -48,6 +49,7 @@ func (w *world) run(stdin io.Reader, args ...string) {
 		Args:   args,
 		Stdin:  stdin,
 		Stdout: &w.stdout,
+		Quit:   func() { close(w.quit) },
 		Env:    host.Env{Now: time.Now, Getenv: func(k string) string { return w.vars[k] }},
 		Handlers: map[Key]host.Handler{
 			{"demo", host.Stop}:       handler,
@@ -158,14 +160,21 @@ func TestRunWithoutArguments(t *testing.T) {
 }
 
 // stdin that never ends must not hold the session: SessionEnd has the
-// shortest deadline.
+// shortest deadline. What comes after it is not written any more.
 func TestRunGivesUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	// The other end stays open: a late reader would log into a directory that
-	// is being removed.
-	r, _ := io.Pipe()
-	w.run(r, "demo", "SessionEnd")
+	w.quit = make(chan struct{})
+	r, host := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.run(r, "demo", "SessionEnd")
+	}()
+	<-w.quit
+	io.WriteString(host, stop)
+	host.Close()
+	<-done
 	if w.stdout.Len() != 0 || !strings.Contains(w.log(t), "no answer within 1s") {
 		t.Errorf("stdout %q, log %q", &w.stdout, w.log(t))
 	}
