@@ -128,11 +128,27 @@ func TestReadsRunNothingOfTheRepository(t *testing.T) {
 	canary := filepath.Join(t.TempDir(), "ran")
 	evil := put(t, t.TempDir(), "evil", "#!/bin/sh\necho \"$0 $*\" >>'"+canary+"'\ncat\n")
 	for _, kv := range [][2]string{
-		{"core.fsmonitor", evil}, {"core.pager", evil}, {"core.hooksPath", filepath.Dir(evil)}, {"diff.external", evil}, {"core.askPass", evil},
-		{"filter.f.clean", evil}, {"filter.f.smudge", evil}, {"filter.f.required", "true"}, {"filter.p.process", evil},
-		{"diff.f.textconv", evil}, {"diff.f.command", evil}, {"log.showSignature", "true"}, {"gpg.program", evil},
-		{"core.sshCommand", evil}, {"core.editor", evil}, {"alias.status", "!" + evil}, {"credential.helper", "!" + evil},
-		{"extensions.partialClone", "origin"}, {"remote.origin.url", "ext::" + evil}, {"remote.origin.promisor", "true"}, {"protocol.ext.allow", "always"},
+		{"core.fsmonitor", evil},
+		{"core.pager", evil},
+		{"core.hooksPath", filepath.Dir(evil)},
+		{"diff.external", evil},
+		{"core.askPass", evil},
+		{"filter.f.clean", evil},
+		{"filter.f.smudge", evil},
+		{"filter.f.required", "true"},
+		{"filter.p.process", evil},
+		{"diff.f.textconv", evil},
+		{"diff.f.command", evil},
+		{"log.showSignature", "true"},
+		{"gpg.program", evil},
+		{"core.sshCommand", evil},
+		{"core.editor", evil},
+		{"alias.status", "!" + evil},
+		{"credential.helper", "!" + evil},
+		{"extensions.partialClone", "origin"},
+		{"remote.origin.url", "ext::" + evil},
+		{"remote.origin.promisor", "true"},
+		{"protocol.ext.allow", "always"},
 	} {
 		do(t, dir, "config", kv[0], kv[1])
 	}

@@ -99,9 +99,15 @@ func TestAtLeast(t *testing.T) {
 		version, min string
 		want         bool
 	}{
-		{"2.1.332", "2.1.163", true}, {"2.1.163", "2.1.163", true}, {"2.1.99", "2.1.163", false},
-		{"2.2", "2.1.163", true}, {"2.1", "2.1.163", false}, {"3", "2.1.163", true}, {"2.1.163-beta", "2.1.163", true},
-		{"", "2.1.163", false}, {"dev", "2.1.163", false},
+		{"2.1.332", "2.1.163", true},
+		{"2.1.163", "2.1.163", true},
+		{"2.1.99", "2.1.163", false},
+		{"2.2", "2.1.163", true},
+		{"2.1", "2.1.163", false},
+		{"3", "2.1.163", true},
+		{"2.1.163-beta", "2.1.163", true},
+		{"", "2.1.163", false},
+		{"dev", "2.1.163", false},
 	} {
 		if got := AtLeast(tt.version, tt.min); got != tt.want {
 			t.Errorf("AtLeast(%q, %q) = %v", tt.version, tt.min, got)

@@ -63,12 +63,26 @@ func TestCheck(t *testing.T) {
 		o        Option
 		in, want string // want "" is an error
 	}{
-		{percent, "30", "30"}, {percent, " 30% ", "30"}, {percent, "OFF", "off"}, {percent, "0", "0"},
-		{percent, "96", ""}, {percent, "-1", ""}, {percent, "3.5", ""}, {percent, "", ""},
-		{least, "1000", "1000"}, {least, "2000000", "2000000"}, {least, "999", ""}, {least, "off", ""},
-		{mode, "Checkpoint", "snapshot"}, {mode, "notify", "notify"}, {mode, "nag", ""},
-		{flag, "yes", "on"}, {flag, "0", "off"}, {flag, "maybe", ""},
-		{text, " A b ", "A b"}, {text, "a\nb", ""},
+		{percent, "30", "30"},
+		{percent, " 30% ", "30"},
+		{percent, "OFF", "off"},
+		{percent, "0", "0"},
+		{percent, "96", ""},
+		{percent, "-1", ""},
+		{percent, "3.5", ""},
+		{percent, "", ""},
+		{least, "1000", "1000"},
+		{least, "2000000", "2000000"},
+		{least, "999", ""},
+		{least, "off", ""},
+		{mode, "Checkpoint", "snapshot"},
+		{mode, "notify", "notify"},
+		{mode, "nag", ""},
+		{flag, "yes", "on"},
+		{flag, "0", "off"},
+		{flag, "maybe", ""},
+		{text, " A b ", "A b"},
+		{text, "a\nb", ""},
 	} {
 		got, err := tt.o.Check(tt.in)
 		if got != tt.want || (err != nil) != (tt.want == "") {

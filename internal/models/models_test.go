@@ -95,8 +95,20 @@ func TestParseTokens(t *testing.T) {
 func TestPercent(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ tokens, window, want int }{
-		{0, 200_000, 0}, {1, 200_000, 0}, {58, 200, 29}, {98_999, 200_000, 49}, {99_000, 200_000, 50}, {100_000, 200_000, 50}, {200_000, 200_000, 100},
-		{219_313, 200_000, 100}, {-5, 200_000, 0}, {5, 0, 0}, {5, -1, 0}, {math.MaxInt, 5, 100}, {math.MaxInt / 2, math.MaxInt, 50}, {5, math.MaxInt, 0},
+		{0, 200_000, 0},
+		{1, 200_000, 0},
+		{58, 200, 29},
+		{98_999, 200_000, 49},
+		{99_000, 200_000, 50},
+		{100_000, 200_000, 50},
+		{200_000, 200_000, 100},
+		{219_313, 200_000, 100},
+		{-5, 200_000, 0},
+		{5, 0, 0},
+		{5, -1, 0},
+		{math.MaxInt, 5, 100},
+		{math.MaxInt / 2, math.MaxInt, 50},
+		{5, math.MaxInt, 0},
 	} {
 		if got := Percent(tt.tokens, tt.window); got != tt.want {
 			t.Errorf("Percent(%d, %d) = %d, want %d", tt.tokens, tt.window, got, tt.want)

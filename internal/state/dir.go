@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -248,7 +249,7 @@ func (tx *Tx) Read(name string, limit int64) ([]byte, error) { return readIn(tx.
 // Write replaces name with data in one step. A link at name is replaced, not
 // followed; a directory there is an error.
 func (tx *Tx) Write(name string, data []byte) error {
-	if err := tx.root.Remove(tempName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := tx.unlink(tempName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	f, err := tx.root.OpenFile(tempName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
@@ -256,11 +257,11 @@ func (tx *Tx) Write(name string, data []byte) error {
 		return err
 	}
 	if err := fill(f, data); err != nil {
-		tx.root.Remove(tempName)
+		tx.unlink(tempName)
 		return err
 	}
 	if err := retryRename(func() error { return tx.root.Rename(tempName, name) }); err != nil {
-		tx.root.Remove(tempName)
+		tx.unlink(tempName)
 		return err
 	}
 	return nil
@@ -285,7 +286,19 @@ func (tx *Tx) Remove(name string) error {
 	if t := info.Mode().Type(); t != 0 && t != fs.ModeSymlink {
 		return fmt.Errorf("%q: %w", name, ErrUnsafe)
 	}
-	return tx.root.Remove(name)
+	return tx.unlink(name)
+}
+
+// unlink deletes a file or link. os.Root deletes the POSIX way on Windows,
+// which some file systems there do not know; the plain way deletes the link
+// and not its target as well, and name is one element of a directory that was
+// checked.
+func (tx *Tx) unlink(name string) error {
+	err := tx.root.Remove(name)
+	if err != nil && runtime.GOOS == "windows" && !errors.Is(err, fs.ErrNotExist) {
+		return os.Remove(tx.dir.Path(name))
+	}
+	return err
 }
 
 // SetTime sets when name was last written.

@@ -256,13 +256,24 @@ func assigned(s string) string {
 	s = strings.TrimRight(s, `"'\`)
 	name := strings.ToLower(s[max(0, len(s)-20):])
 	for _, k := range [...]struct{ end, kind string }{
-		{"password", "password"}, {"passwd", "password"}, {"passphrase", "password"}, {"pwd", "password"},
-		{"token", "token"}, {"secret", "secret"},
-		{"api_key", "api key"}, {"apikey", "api key"}, {"api-key", "api key"},
-		{"access_key", "access key"}, {"accesskey", "access key"}, {"access-key", "access key"},
-		{"secret_key", "secret key"}, {"secretkey", "secret key"},
-		{"private_key", "private key"}, {"privatekey", "private key"},
-		{"account_key", "access key"}, {"accountkey", "access key"},
+		{"password", "password"},
+		{"passwd", "password"},
+		{"passphrase", "password"},
+		{"pwd", "password"},
+		{"token", "token"},
+		{"secret", "secret"},
+		{"api_key", "api key"},
+		{"apikey", "api key"},
+		{"api-key", "api key"},
+		{"access_key", "access key"},
+		{"accesskey", "access key"},
+		{"access-key", "access key"},
+		{"secret_key", "secret key"},
+		{"secretkey", "secret key"},
+		{"private_key", "private key"},
+		{"privatekey", "private key"},
+		{"account_key", "access key"},
+		{"accountkey", "access key"},
 	} {
 		if strings.HasSuffix(name, k.end) {
 			return k.kind
