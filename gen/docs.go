@@ -25,7 +25,7 @@ func takes(o host.Option) string {
 	case host.KindBool:
 		return "`on` or `off`"
 	case host.KindChoice:
-		return either(ticked(o.Choices))
+		return host.Either(ticked(o.Choices))
 	case host.KindText:
 		return "one line of text"
 	}

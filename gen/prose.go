@@ -159,7 +159,7 @@ func (p *Plugin) option(key string) (host.Option, error) {
 		}
 		words[i] = o.Key
 	}
-	if near := nearest(key, words); near != "" {
+	if near := host.Nearest(key, words); near != "" {
 		return host.Option{}, fmt.Errorf("the plugin %s has no option %q; did you mean %q?", p.Name, key, near)
 	}
 	return host.Option{}, fmt.Errorf("the plugin %s has no option %q", p.Name, key)
@@ -181,7 +181,7 @@ func (m *Manifest) functions(p *Plugin) template.FuncMap {
 	return template.FuncMap{
 		"opt":      show(defaultOf),
 		"range_of": show(takes),
-		"choices":  show(func(o host.Option) string { return either(ticked(o.Choices)) }),
+		"choices":  show(func(o host.Option) string { return host.Either(ticked(o.Choices)) }),
 		"options":  p.optionTable,
 		"cell":     cell,
 		"quote":    strconv.Quote, // YAML reads a string in double quotes as Go writes it

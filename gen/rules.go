@@ -158,7 +158,7 @@ func (r *rules) hooks(path []any, p *Plugin) {
 			for _, e := range host.Events() {
 				words = append(words, string(e))
 			}
-			near := cmp.Or(nearest(string(h.Event), words), "one of "+strings.Join(words, ", "))
+			near := cmp.Or(host.Nearest(string(h.Event), words), "one of "+strings.Join(words, ", "))
 			r.report(at(path, "event"), "the host has no event %q: want %s", h.Event, near)
 			continue
 		}

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/ccreload/ccreload/internal/host"
 )
 
 // The schemas, by the name `ccreload-gen schema` takes.
@@ -125,7 +127,7 @@ func (d *document) explain(s *schema, e *jsonschema.ValidationError, whole any, 
 				continue
 			}
 			message := fmt.Sprintf("unknown key %q", key)
-			if near := nearest(key, slices.Sorted(maps.Keys(known))); near != "" {
+			if near := host.Nearest(key, slices.Sorted(maps.Keys(known))); near != "" {
 				message += fmt.Sprintf("; did you mean %q?", near)
 			}
 			*ps = append(*ps, d.at(d.key(path, key), message))
@@ -161,7 +163,7 @@ func (d *document) explain(s *schema, e *jsonschema.ValidationError, whole any, 
 			for i, o := range options {
 				words[i] = fmt.Sprint(o)
 			}
-			message := fmt.Sprintf("%q does not fit: want %s", fmt.Sprint(value), either(words))
+			message := fmt.Sprintf("%q does not fit: want %s", fmt.Sprint(value), host.Either(words))
 			*ps = append(*ps, d.problem(path, "%s", message))
 			return
 		}
@@ -202,7 +204,7 @@ func article(kinds any) string {
 		for i, k := range kinds {
 			words[i] = articled[fmt.Sprint(k)]
 		}
-		return either(words)
+		return host.Either(words)
 	}
 	return "something else"
 }
@@ -239,43 +241,4 @@ func lookup(v any, path []any) any {
 		v = child(v, fmt.Sprint(step))
 	}
 	return v
-}
-
-// nearest returns the word that most resembles s, or "" when none does.
-func nearest(s string, words []string) string {
-	best, at := "", len(s)/2+1
-	for _, w := range words {
-		if n := distance(s, w); n < at {
-			best, at = w, n
-		}
-	}
-	return best
-}
-
-// distance is the number of single-byte edits between a and b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
-
-func either(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }

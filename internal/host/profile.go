@@ -88,7 +88,7 @@ func (o Option) Check(value string) (string, error) {
 		return v, nil
 	case KindChoice:
 		if !slices.Contains(o.Choices, v) {
-			return "", fmt.Errorf("%s is %q; it takes %s", o.Key, value, either(o.Choices))
+			return "", fmt.Errorf("%s is %q; it takes %s", o.Key, value, Either(o.Choices))
 		}
 		return v, nil
 	case KindBool:
@@ -120,13 +120,6 @@ func (o Option) takes() string {
 		s += ", or off"
 	}
 	return s
-}
-
-func either(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
 // Option returns the option called key.

@@ -3,7 +3,6 @@ package reload
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
@@ -122,7 +121,7 @@ func Config(project string, p host.Profile, getenv func(string) string) []Entry 
 func SetConfig(project string, p host.Profile, key, value string) (string, error) {
 	o, ok := p.Option(key)
 	if !ok {
-		return "", BadConfig{textUnknownKey(key, nearest(key, keysOf(p)), keysOf(p))}
+		return "", BadConfig{textUnknownKey(key, host.Nearest(key, keysOf(p)), keysOf(p))}
 	}
 	if !o.HasScope(host.ScopeProject) {
 		return "", BadConfig{textNotInProject(key)}
@@ -155,7 +154,7 @@ func (b BadConfig) Error() string { return b.text }
 // names the nearest one.
 func KnownKey(p host.Profile, key string) error {
 	if _, ok := p.Option(key); !ok {
-		return BadConfig{textUnknownKey(key, nearest(key, keysOf(p)), keysOf(p))}
+		return BadConfig{textUnknownKey(key, host.Nearest(key, keysOf(p)), keysOf(p))}
 	}
 	return nil
 }
@@ -166,44 +165,6 @@ func keysOf(p host.Profile) []string {
 		keys[i] = o.Key
 	}
 	return keys
-}
-
-// nearest returns the word that key was most likely meant to be: one that
-// holds it, or that is a few typing errors away; "" when none is close.
-func nearest(key string, words []string) string {
-	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
-	best, least := "", len(key)/3+1
-	for _, w := range words {
-		if key != "" && strings.Contains(w, key) {
-			return w
-		}
-		if d := distance(key, w); d <= least {
-			best, least = w, d-1
-		}
-	}
-	return best
-}
-
-// distance is the number of insertions, deletions and replacements of bytes
-// that make a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // stampEffective keeps what only hooks are told for everybody else.
