@@ -1,11 +1,12 @@
 package handoff
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,11 +37,9 @@ func hashOf(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func newID() string {
-	var b [12]byte
-	rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
-}
+// newID returns an id that no other handoff has. It is printed in the document
+// and no secret: what makes an artifact ours is the entry, not the id.
+func newID() string { return fmt.Sprintf("%08x%016x", rand.Uint32(), rand.Uint64()) }
 
 // canonical is a path under which a file is recorded and looked up: its
 // directory without links.
