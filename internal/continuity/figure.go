@@ -39,10 +39,24 @@ func ReadHost(r reader) (HostFigure, bool) {
 	return f, f.Session != "" && f.Window > 0
 }
 
-// StampHost keeps f in a state directory. It does nothing where there is no
-// such directory or nothing changed, so that it can be called at every refresh
-// of the status line.
+// Corrected returns f with the window that the id of its model asks for, where
+// the host's is smaller: it forgets at times that a model was chosen with the
+// large window, and the percentage is then one of the small one (case F06).
+func (f HostFigure) Corrected() HostFigure {
+	if n := models.Chosen(f.Model); f.Window > 0 && n > f.Window {
+		if f.Used > 0 {
+			f.Used = f.Used * f.Window / n
+		}
+		f.Window = n
+	}
+	return f
+}
+
+// StampHost keeps f, corrected, in a state directory. It does nothing where
+// there is no such directory or nothing changed, so that it can be called at
+// every refresh of the status line.
 func StampHost(d state.Dir, f HostFigure) error {
+	f = f.Corrected()
 	f.Used = min(max(f.Used, -1), 100)
 	if f.Session == "" || f.Window < models.MinWindow || d.Kind("") == state.Absent {
 		return nil

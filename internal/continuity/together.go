@@ -23,29 +23,40 @@ func Delivers(d state.Dir, notes, session string) bool {
 	return ok && claim.Armed
 }
 
+// maxLoop is the most that is read of another plugin's file, in bytes.
+const maxLoop = 1 << 20
+
 // LoopActive reports whether the plugin cc-repete is continuing the turns of
-// this project: what acts at the end of a turn then leaves it alone.
+// this project: what acts at the end of a turn then leaves it alone, or two
+// plugins that both go on would never let it end.
 func LoopActive(project string) bool {
-	data, err := state.At(filepath.Join(project, ".repete")).Read("loop.local.md", maxRecord)
+	data, err := state.At(filepath.Join(project, ".repete")).Read("loop.local.md", maxLoop)
 	return err == nil && FrontValue(string(data), "active") == "true"
 }
+
+// maxErrorLine is more than any line of the host about an error has, in bytes.
+const maxErrorLine = 300
 
 // IsAPIError reports whether the last message of a turn is not the model's
 // but the host's line about an error or a limit of the API (case F36). An
 // answer that merely mentions one has more lines, or says so in a sentence.
 func IsAPIError(message string) bool {
-	const maxErrorLine = 300 // bytes; more than any such line has
 	m := strings.TrimSpace(message)
 	if m == "" || strings.ContainsAny(m, "\n\r") || len(m) > maxErrorLine {
 		return false
 	}
-	for _, start := range []string{"API Error", "Claude AI usage limit reached", "You've hit your ", "You’ve hit your "} {
+	for _, start := range []string{"API Error", "Claude AI usage limit reached"} {
 		if strings.HasPrefix(m, start) {
 			return true
 		}
 	}
-	what, _, reset := strings.Cut(m, " limit reached")
-	return reset && !strings.Contains(what, ". ") && strings.Contains(m, "resets ") && len(strings.Fields(what)) <= 3
+	// "You've hit your session limit · resets 3:45pm", "5-hour limit reached ∙ resets 12pm"
+	what, _, reset := strings.Cut(strings.Replace(m, "’", "'", 1), " resets ")
+	words := strings.Fields(what)
+	if n := len(words); !reset || n == 0 || n > 8 || !strings.Contains("∙·•-–—|", words[n-1]) {
+		return false
+	}
+	return strings.Contains(what, " limit reached ") || strings.HasPrefix(what, "You've hit your ")
 }
 
 const (

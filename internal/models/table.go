@@ -50,6 +50,13 @@ func (t Table) Window(id string) (tokens int, ok bool) {
 	return tokens, ok
 }
 
+// Chosen returns the window in tokens that the id of a model itself asks for, 0
+// for an id that asks for none.
+func Chosen(id string) int {
+	n, _ := Table(nil).Window(id)
+	return n
+}
+
 // holds reports whether name stands in id with a border on both sides.
 func holds(id, name string) bool {
 	if name == "" {

@@ -34,7 +34,7 @@ func replaceable(doc string, present bool) bool {
 func preCompact(call *host.Call) (host.Output, error) {
 	dir := dirOf(call.Project)
 	settings := settingsFor(call, dir)
-	if loopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !settings.Headless {
+	if continuity.LoopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !settings.Headless {
 		return host.Output{}, nil
 	}
 	begin := continuity.Begin(call.Payload, call.Env)
@@ -68,7 +68,7 @@ func preCompact(call *host.Call) (host.Output, error) {
 func postCompact(call *host.Call) (host.Output, error) {
 	dir := dirOf(call.Project)
 	text := strings.TrimSpace(call.Payload.Summary)
-	if text == "" || loopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !settingsFor(call, dir).Headless {
+	if text == "" || continuity.LoopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !settingsFor(call, dir).Headless {
 		return host.Output{}, nil
 	}
 	text, _ = transcript.Redact(strings.ToValidUTF8(text, "\ufffd"))

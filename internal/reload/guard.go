@@ -87,7 +87,7 @@ func guardDigest(project, writer string, window time.Duration, now time.Time) (s
 // returns the line that says so, "" when there was no need to. s is the
 // project's Effective settings.
 func ClaimDigest(project, writer string, s Settings, now time.Time) (string, error) {
-	if loopActive(project) || dirOf(project).Kind(digestFile) != state.File {
+	if continuity.LoopActive(project) || dirOf(project).Kind(digestFile) != state.File {
 		return "", nil
 	}
 	return guardDigest(project, writer, s.OwnerWindow, now)
@@ -96,7 +96,7 @@ func ClaimDigest(project, writer string, s Settings, now time.Time) (string, err
 // preTool runs before the host writes a file. It has no say in whether that
 // may happen.
 func preTool(call *host.Call) (host.Output, error) {
-	if !writesDigest(call) || loopActive(call.Project) {
+	if !writesDigest(call) || continuity.LoopActive(call.Project) {
 		return host.Output{}, nil
 	}
 	window := settingsFor(call, dirOf(call.Project)).OwnerWindow
@@ -110,7 +110,7 @@ func preTool(call *host.Call) (host.Output, error) {
 // postTool runs after the host has written a file. A digest names its owner
 // and its time, which the model can only guess.
 func postTool(call *host.Call) (host.Output, error) {
-	if !writesDigest(call) || loopActive(call.Project) {
+	if !writesDigest(call) || continuity.LoopActive(call.Project) {
 		return host.Output{}, nil
 	}
 	var out host.Output

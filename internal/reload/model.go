@@ -64,14 +64,7 @@ func modelAtStart(call *host.Call) (modelStamp, bool) {
 // .reload/model. It does nothing in a project that has no state directory or
 // when nothing changed, so that it can be called at every refresh.
 func StampHost(project string, f continuity.HostFigure) error {
-	// A model chosen with the large window says so in its id, whatever figure
-	// comes with it (case F06).
-	if n := chosenWindow(f.Model); f.Window > 0 && n > f.Window {
-		if f.Used > 0 {
-			f.Used = f.Used * f.Window / n
-		}
-		f.Window = n
-	}
+	f = f.Corrected()
 	dir := dirOf(project)
 	if f.Session == "" || f.Model == "" || f.Window < models.MinWindow || dir.Kind("") == state.Absent {
 		return nil
@@ -98,13 +91,6 @@ func (m modelStamp) yields(f continuity.HostFigure) bool {
 		return f.Window > m.window
 	}
 	return true
-}
-
-// chosenWindow returns the window that the id of a model itself asks for, 0
-// for an id that asks for none.
-func chosenWindow(id string) int {
-	n, _ := models.Table(nil).Window(id)
-	return n
 }
 
 // clientVersion returns the version of the host that the newest Stop saw in a

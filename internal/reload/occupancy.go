@@ -55,7 +55,7 @@ func windowInputs(call *host.Call, from reader, s Settings) func(transcript.Tail
 		// stamp of a model chosen with the large window, a smaller one is a
 		// mistake (case F06).
 		if known && figure.Session == call.Payload.SessionID && (tail.Model == "" || models.Same(figure.Model, tail.Model)) &&
-			!(models.Same(figure.Model, stamp.model) && figure.Window < chosenWindow(stamp.model)) {
+			!(models.Same(figure.Model, stamp.model) && figure.Window < models.Chosen(stamp.model)) {
 			in.HostSize = figure.Window
 		}
 		return in

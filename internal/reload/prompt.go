@@ -16,7 +16,7 @@ func userPrompt(call *host.Call) (host.Output, error) {
 	// An arm is only of interest to a session that has had no SessionStart
 	// (case F05); the one that armed goes on until it is cleared.
 	fresh := !claimed && continuity.HasArm(dir) && !continuity.Started(dir, session)
-	if !claimed && !fresh || loopActive(call.Project) {
+	if !claimed && !fresh || continuity.LoopActive(call.Project) {
 		return host.Output{}, nil
 	}
 	t := newThread(call, dir)

@@ -77,7 +77,7 @@ func newThread(call *host.Call, dir state.Dir) *thread {
 
 // sessionStart answers the beginning of a session.
 func sessionStart(call *host.Call) (host.Output, error) {
-	if loopActive(call.Project) {
+	if continuity.LoopActive(call.Project) {
 		return host.Output{}, nil
 	}
 	dir := dirOf(call.Project)

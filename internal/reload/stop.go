@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/host"
@@ -122,7 +120,7 @@ func (s *stopRun) gather(from reader) {
 		s.call.Env.Log("setting ignored", "why", why)
 	}
 	s.facts = stopFacts{
-		Loop:       loopActive(s.call.Project),
+		Loop:       continuity.LoopActive(s.call.Project),
 		Active:     p.StopHookActive,
 		Headless:   continuity.Headless(s.call.Env.Getenv) && !s.settings.Headless,
 		Background: p.BackgroundTasks > 0,
@@ -133,7 +131,7 @@ func (s *stopRun) gather(from reader) {
 		return
 	}
 	s.full = measure(s.call, from, s.settings)
-	s.facts.Failed = s.full.Tail.APIError || isAPIError(p.LastMessage)
+	s.facts.Failed = s.full.Tail.APIError || continuity.IsAPIError(p.LastMessage)
 	s.facts.Known = s.full.Known
 	s.facts.Percent = s.full.Percent
 	s.facts.Over = s.full.Known && s.settings.over(s.full)
@@ -265,44 +263,3 @@ func (s *stopRun) stamp(tx *state.Tx) error {
 	}
 	return errors.Join(errs...)
 }
-
-// loopActive reports whether the plugin cc-repete is continuing the turns of
-// this project: two plugins that both do so would never let it end.
-func loopActive(project string) bool {
-	data, err := state.At(filepath.Join(project, ".repete")).Read("loop.local.md", maxFile)
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(data)) {
-		key, value, ok := strings.Cut(line, ":")
-		if ok && strings.TrimSpace(key) == "active" {
-			return strings.Trim(strings.TrimSpace(value), `"'`) == "true"
-		}
-	}
-	return false
-}
-
-// isAPIError reports whether the last message of a turn is not the model's
-// but the host's line about an error or a limit of the API (case F36). An
-// answer that merely mentions one has more lines, or says so in a sentence.
-func isAPIError(message string) bool {
-	m := strings.TrimSpace(message)
-	if m == "" || strings.ContainsAny(m, "\n\r") || len(m) > maxErrorLine {
-		return false
-	}
-	for _, start := range []string{"API Error", "Claude AI usage limit reached"} {
-		if strings.HasPrefix(m, start) {
-			return true
-		}
-	}
-	// "You've hit your session limit · resets 3:45pm", "5-hour limit reached ∙ resets 12pm"
-	what, _, reset := strings.Cut(m, " resets ")
-	words := strings.Fields(what)
-	if n := len(words); !reset || n == 0 || n > 8 || !strings.Contains("∙·•-–—|", words[n-1]) {
-		return false
-	}
-	return strings.Contains(what, " limit reached ") || strings.HasPrefix(what, "You've hit your ")
-}
-
-// maxErrorLine is more than any such line of the host has, in bytes.
-const maxErrorLine = 300

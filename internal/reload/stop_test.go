@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -525,7 +526,7 @@ func TestStopKeepsTheCrossingForLater(t *testing.T) {
 		w.silent("a task is running")
 		w.payload.BackgroundTasks = 0
 		for _, message := range []string{"I read that the 5-hour limit reached zero. It resets tomorrow, says the page.", "You've hit your stride: all tests pass.", "The rate limit reached zero, and it resets at noon.", "Done.\nAPI Error is handled now.", ""} {
-			if w.payload.LastMessage = message; isAPIError(message) {
+			if w.payload.LastMessage = message; continuity.IsAPIError(message) {
 				t.Errorf("%q is taken for an error of the API", message)
 			}
 		}
