@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/reload"
@@ -15,6 +16,9 @@ func handlers() map[hook.Key]host.Handler {
 	all := map[hook.Key]host.Handler{}
 	for event, h := range reload.Handlers() {
 		all[hook.Key{Plugin: reload.Plugin, Event: event}] = h
+	}
+	for event, h := range handoff.Handlers() {
+		all[hook.Key{Plugin: handoff.Plugin, Event: event}] = h
 	}
 	return all
 }
