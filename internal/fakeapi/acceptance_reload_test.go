@@ -415,6 +415,28 @@ func TestForeignDigestIsSetAside(t *testing.T) {
 	b.see(regexp.QuoteMeta("session." + idA[:8])) // it is said
 }
 
+// Writing any other file costs no process of ours, by name and by place.
+func TestNoProcessForOtherFiles(t *testing.T) {
+	w := newReload(t)
+	// Stands in for the runtime and notes what it was started for.
+	notes, spy := filepath.Join(w.dir, "notes"), filepath.Join(w.dir, "spy")
+	w.write(spy, "#!/bin/sh\necho \"$3\" >>'"+notes+"'\nexec '"+w.env["CCRELOAD_BIN"]+"' \"$@\"\n")
+	w.check(os.Chmod(spy, 0o755))
+	w.env["CCRELOAD_BIN"] = spy
+	s := w.open("--permission-mode", "acceptEdits")
+	s.say("write three files",
+		writes(filepath.Join(w.project, "session.md"), "one\n"),
+		writes(w.state("session.old.md"), "one\n"),
+		writes(w.state("session.md"), digest("watch the mole", "watch it again")),
+		fakeapi.Use("Edit", map[string]any{"file_path": filepath.Join(w.project, "session.md"), "old_string": "one", "new_string": "two"}),
+		fakeapi.Say("Written."))
+	got := strings.Fields(w.read(notes))
+	want := []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the runtime was started for %q, want %q", got, want)
+	}
+}
+
 // An agent's own context is none of the main thread's business (case F38), and
 // while it works no snapshot is forced; the crossing is met again at the end
 // of the turn that the agent's answer begins (case F37).

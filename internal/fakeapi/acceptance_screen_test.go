@@ -3,6 +3,7 @@
 package fakeapi_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -47,18 +48,27 @@ func (w *world) open(args ...string) *screen {
 	return s
 }
 
+// command talks to the terminal's own tmux server. The environment decides
+// whether tmux takes the client's characters for UTF-8.
+func (s *screen) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("tmux", append([]string{"-u", "-S", s.socket}, args...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LC_ALL=C.UTF-8"}
+	return cmd
+}
+
 func (s *screen) tmux(args ...string) string {
 	s.w.Helper()
-	out, err := exec.Command("tmux", append([]string{"-S", s.socket}, args...)...).CombinedOutput()
+	out, err := s.command(args...).CombinedOutput()
 	if err != nil {
 		s.w.Fatalf("tmux %q: %v\n%s", args[:min(2, len(args))], err, out)
 	}
 	return string(out)
 }
 
-// text is what the person sees now, without trailing spaces and empty lines.
+// text is what the person sees now, without trailing spaces and empty lines;
+// once the terminal is gone, what was seen last.
 func (s *screen) text() string {
-	out, err := exec.Command("tmux", "-S", s.socket, "capture-pane", "-p", "-J").Output()
+	out, err := s.command("capture-pane", "-p", "-J").Output()
 	if err != nil {
 		return s.seen
 	}
@@ -72,9 +82,6 @@ func (s *screen) text() string {
 	s.seen = b.String()
 	return s.seen
 }
-
-// last is the newest capture there is, also after the terminal is gone.
-func (s *screen) last() string { return s.text() }
 
 // flat is the screen as one line with single spaces, so that a sentence is
 // found however the client has wrapped it.

@@ -214,7 +214,8 @@ func (w *world) request(what string, from int, match func(fakeapi.Request) bool)
 	return r
 }
 
-// prompt waits for the main-thread request that ends in the typed text.
+// prompted waits for the first request of the conversation that the typed
+// text has led to.
 func (w *world) prompted(text string) fakeapi.Request {
 	w.Helper()
 	return w.request("the request for "+text, 0, prompts(text))
@@ -262,7 +263,7 @@ func (w *world) dump() {
 		return
 	}
 	for i, s := range w.screens {
-		w.Logf("screen %d:\n%s", i, s.last())
+		w.Logf("screen %d:\n%s", i, s.text())
 	}
 	for _, r := range w.api.Requests() {
 		w.Log(r)
