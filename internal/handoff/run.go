@@ -138,8 +138,9 @@ type run struct {
 	at   place
 	path string // of the artifact
 	id   string
-	// settles: the next hook tells the index of the commit.
-	settles bool
+	// consent: a person has said yes to the commit.
+	consent bool
+	barred  string // why no commit may be made, "" when one may
 	result  Result
 }
 
@@ -358,16 +359,18 @@ func blocker(f commitFacts) string {
 
 // commit commits the artifact and its companions, if everything allows it.
 func (r *run) commit(ctx context.Context) {
+	if !r.Settings.Commit {
+		r.barred = textCommitOff
+		r.result.Actions = append(r.result.Actions, textCommitOff)
+		return
+	}
+	r.barred = blocker(r.commitFacts(ctx))
 	switch {
 	case r.NoCommit:
 		r.result.Actions = append(r.result.Actions, textAsked)
 		return
-	case !r.Settings.Commit:
-		r.result.Actions = append(r.result.Actions, textCommitOff)
-		return
-	}
-	if why := blocker(r.commitFacts(ctx)); why != "" {
-		r.failed(why)
+	case r.barred != "":
+		r.failed(r.barred)
 		return
 	}
 	paths := append([]string{r.path}, r.companions(ctx)...)
@@ -385,6 +388,7 @@ func (r *run) commit(ctx context.Context) {
 		if r.Ask != nil {
 			yes, answered = r.Ask(questionCommit(names, r.git.Status.Branch))
 		}
+		r.consent = yes
 		if !yes {
 			why := textDeclined
 			if !answered {
@@ -408,22 +412,26 @@ func (r *run) commit(ctx context.Context) {
 	default:
 		r.result.CommitID = id
 		r.did(textCommitted(names, id[:min(12, len(id))]))
-		r.unsettled(id, paths)
+		r.settle(ctx, id, paths)
 	}
 }
 
-// unsettled notes that the index is to be told of the commit.
-func (r *run) unsettled(id string, paths []string) {
+// settle has the index told of the commit: at once where a session or a person
+// asked for it, for a person who commits in a terminal next would undo it
+// otherwise. A script's run leaves the index byte for byte as it is, and says
+// what is to be done; an event of a session after it does that, too.
+func (r *run) settle(ctx context.Context, id string, paths []string) {
 	u := unsettled{Top: r.git.Repo.Top, Commit: id}
 	for _, p := range paths {
 		if rel, err := r.git.Repo.Rel(p); err == nil {
 			u.Paths = append(u.Paths, rel)
 		}
 	}
-	if len(r.Data) > 0 && u.note(r.Data[0]) == nil {
-		r.settles = true
+	if (r.Auto || r.consent) && r.git.Repo.Adopt(ctx, id, u.Paths...) == nil {
+		return
 	}
-	r.result.NextSteps = append(r.result.NextSteps, stepIndex(u.Paths, r.settles))
+	later := len(r.Data) > 0 && u.note(r.Data[0]) == nil
+	r.result.NextSteps = append(r.result.NextSteps, stepIndex(u.Paths, later))
 }
 
 // cleaned is an error without the secrets a hook may have printed.
@@ -557,7 +565,7 @@ func (r *run) next() {
 		if !slices.ContainsFunc(r.result.Actions, func(a string) bool { return strings.HasPrefix(a, "pushed ") }) {
 			step(stepPush)
 		}
-	} else if r.git.Repo != nil && r.result.ArtifactPath != "" {
+	} else if r.barred == "" && r.result.ArtifactPath != "" {
 		step(stepCommit(name))
 	}
 	if armed {
@@ -576,7 +584,7 @@ func base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:]
 func Commit(ctx context.Context, o Options) (Result, error) {
 	r := &run{Options: o, result: Result{NextSteps: []string{}, Actions: []string{}, Errors: []string{}}}
 	r.now = o.Env.Now()
-	r.NonInteractive, r.Settings.Commit = true, true
+	r.NonInteractive, r.Settings.Commit, r.consent = true, true, true
 	ctx, cancel := context.WithTimeout(ctx, runTime)
 	defer cancel()
 	r.survey(ctx)

@@ -364,16 +364,60 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// The index is not told of the commit by the run, but by the next event.
+// Whoever has something staged and commits it in a terminal, right after a
+// session was handed over, must not take the artifact back with it.
+func TestTheNextCommitOfTheUserKeepsTheArtifact(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Options){
+		"after an automatic run": func(o *Options) { o.Auto = true },
+		"after a yes": func(o *Options) {
+			o.NonInteractive = false
+			o.Ask = func(string) (bool, bool) { return true, true }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.say(w.prompt("go on"))
+			w.put("a", "ONE\n2\n3\n4\n5\n6\n7\n8\n9\n")
+			w.put("s", "staged\n")
+			w.git("add", "a", "s")
+			w.put("a", "ONE\n2\n3\n4\n5\n6\n7\n8\nNINE\n")
+			staged, unstaged := w.git("diff", "--cached"), w.git("diff")
+			r := w.run(change)
+			if r.CommitID == "" || w.committed(w.project) != "NEXT-SESSION.local.md" {
+				t.Fatalf("%+v", r)
+			}
+			if w.git("diff", "--cached") != staged || w.git("diff") != unstaged {
+				t.Errorf("what is staged has changed:\n%s", w.git("status"))
+			}
+			if has(r.NextSteps, "git reset") {
+				t.Errorf("next steps %q", r.NextSteps)
+			}
+			w.git("commit", "-q", "-m", "the user's own")
+			if got := w.committed(w.project); got != "a s" {
+				t.Errorf("case F52: the user's commit holds %q", got)
+			}
+			if got := w.git("status", "--porcelain"); got != " M a\n" {
+				t.Errorf("status %q", got)
+			}
+		})
+	}
+}
+
+// A script's run leaves the index alone, says so, and the next event tells it.
 func TestTheIndexIsToldLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put("s", "staged\n")
 	w.git("add", "s")
 	index := w.index()
-	w.run()
+	r := w.run()
 	if !sameBytes(index, w.index()) {
 		t.Fatal("the run changed the index")
+	}
+	if !has(r.NextSteps, "`git reset -q -- NEXT-SESSION.local.md` before your next commit") {
+		t.Errorf("next steps %q", r.NextSteps)
 	}
 	w.goOn()
 	if got := w.git("status", "--porcelain"); got != "A  s\n" {

@@ -239,10 +239,11 @@ func stepCommit(name string) string {
 // stepIndex is needed because the commit was made beside the user's index.
 func stepIndex(paths []string, byItself bool) string {
 	files := strings.Join(paths, " ")
+	step := "Run `git reset -q -- " + files + "` before your next commit: your index was left untouched and does not know of this one, so yours would take it back."
 	if byItself {
-		return "Your index was left untouched and is told of " + files + " at the next prompt or when the session ends; until then git status shows it as staged for removal."
+		step += " The next prompt, start or end of a session does it, too."
 	}
-	return "Your index was left untouched and does not know of the commit: run `git reset -q -- " + files + "` before your next commit, merge or rebase."
+	return step
 }
 
 func textPrompt(path string) string {

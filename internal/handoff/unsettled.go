@@ -13,9 +13,9 @@ import (
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-// A commit is made beside the user's index, which is not touched by a run. The
-// index is told of the committed files at the next event of a session, when
-// nobody compares it any more (git.Repo.Adopt).
+// A commit is made beside the user's index, and until the index is told of the
+// committed files (git.Repo.Adopt) it stands for their removal. What the run
+// did not tell it, the next event of a session does.
 const unsettledFile = "unsettled" // in the data directory: one line a commit
 
 // settleTime is what telling the index may take.
