@@ -111,6 +111,28 @@ func HidesMessage(source, version string) bool {
 	return source == "clear" && (version == "" || host.AtLeast(version, hidesSince))
 }
 
+// clientFile keeps the version of the host in a state directory.
+const clientFile = ".client"
+
+// ClientVersion returns the version of the host that was noted in a state
+// directory, "" when none was.
+func ClientVersion(r reader) string {
+	data, err := r.Read(clientFile, maxRecord)
+	if err != nil {
+		return ""
+	}
+	return state.ParsePairs(data).Get("version")
+}
+
+// NoteClient keeps the version of the host, which only transcripts tell: it
+// decides who shows the banner after /clear.
+func NoteClient(tx *state.Tx, version string) error {
+	if ClientVersion(tx) == version {
+		return nil
+	}
+	return tx.Write(clientFile, state.Pairs{}.Set("version", version).Bytes())
+}
+
 // SessionID returns the id of the session a payload belongs to. A host that
 // leaves it out still names the transcript after it.
 func SessionID(p host.Payload) string {

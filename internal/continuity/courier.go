@@ -8,12 +8,17 @@ import (
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
+// endWait is how long the end of a session waits for a state directory: all
+// hooks of it share 1.5 s (docs/host.md, Output).
+const endWait = 500 * time.Millisecond
+
 // Parcel is what a plugin makes of an arm.
 type Parcel struct {
 	Context string // for the model
 	Line    string // for the person
-	// Keep leaves the arm where it is; Line says why. Otherwise a parcel with
-	// neither Context nor Line takes the arm away: nothing is there.
+	// Keep leaves the arm where it is; Line says why, "" says nothing. Otherwise
+	// a parcel with neither Context nor Line takes the arm away: nothing is
+	// there.
 	Keep bool
 	// Arm is what goes back when the session comes to nothing.
 	Arm Arm
@@ -26,20 +31,24 @@ type Courier struct {
 	Call *host.Call
 	Dir  state.Dir
 	Wait time.Duration // for the lock of Dir
-	// Client is the version of the host, "" when it is not known.
-	Client string
 	// Away says that nobody sits in front of the session: it takes nothing.
 	Away bool
 
-	Pack  func(*state.Tx, Arm) (Parcel, error)
+	// Pack decides what the session gets. again says that it has the arm, but
+	// that the hook which took it did not live to tell the notes.
+	Pack  func(tx *state.Tx, a Arm, again bool) (Parcel, error)
 	Left  func(Arm) string           // the line for an arm that another live session has
 	Taken func(*state.Tx, Arm) error // the notes have arrived; nil: nothing to do
 
-	begin Start
+	begin  Start
+	client string // version of the host, "" when it is not known
 }
 
 // start fills in what every errand needs.
-func (c *Courier) start() { c.begin = Begin(c.Call.Payload, c.Call.Env) }
+func (c *Courier) start() {
+	c.begin = Begin(c.Call.Payload, c.Call.Env)
+	c.client = ClientVersion(c.Dir)
+}
 
 // Waiting reports whether Start could have anything to do, at the price of a
 // look at the disk.
@@ -63,11 +72,13 @@ func (c *Courier) Start(first func(*state.Tx)) (host.Output, error) {
 
 // Prompt is for UserPromptSubmit: it proves that somebody is there, and is the
 // first sign of a session whose client fired no SessionStart (case F05). An
-// ordinary prompt costs two looks at the disk and writes nothing.
-func (c *Courier) Prompt() (host.Output, error) {
+// ordinary prompt costs two looks at the disk and writes nothing. Only if there
+// is something to do, ready is asked whether to, before the lock is taken:
+// claimed tells a session that has the arm from one that may take it.
+func (c *Courier) Prompt(ready func(claimed bool) bool) (host.Output, error) {
 	session := SessionID(c.Call.Payload)
 	claimed := HasClaim(c.Dir, session)
-	if !claimed && (!HasArm(c.Dir) || Started(c.Dir, session)) {
+	if !claimed && (!HasArm(c.Dir) || Started(c.Dir, session)) || !ready(claimed) {
 		return host.Output{}, nil
 	}
 	c.start()
@@ -99,34 +110,44 @@ func (c *Courier) Stop() error {
 	})
 }
 
-// End is for SessionEnd: what the session took and nobody has seen goes back.
+// End is for SessionEnd: what the session took and nobody has seen goes back,
+// and a client that is about to leave keeps no arm to itself.
 func (c *Courier) End() error {
 	session := SessionID(c.Call.Payload)
-	if !HasClaim(c.Dir, session) {
+	client, leaves := Here(c.Call.Env), leaving(c.Call.Payload.Reason)
+	if !HasClaim(c.Dir, session) && !(leaves && HoldsArm(c.Dir, client)) {
 		return nil
 	}
-	return c.Dir.Do(c.Wait, func(tx *state.Tx) error {
-		claim, ok := FindClaim(tx, session)
-		if !ok {
+	return c.Dir.Do(min(c.Wait, endWait), func(tx *state.Tx) error {
+		if claim, ok := FindClaim(tx, session); ok {
+			if err := claim.GiveBack(tx); err != nil {
+				return err
+			}
+		}
+		if !leaves {
 			return nil
 		}
-		return claim.GiveBack(tx)
+		return Release(tx, client)
 	})
 }
 
-// try logs what went wrong with something that must not cost the notes.
-func (c *Courier) try(what string, err error) {
+// leaving reports whether the client ends with the session. After /clear, and
+// when another session is resumed in its place, it goes on.
+func leaving(reason string) bool { return reason != "clear" && reason != "resume" }
+
+// Try logs what went wrong with something that must not cost the notes.
+func (c *Courier) Try(what string, err error) {
 	if err != nil {
 		c.Call.Env.Log(what, "error", err.Error())
 	}
 }
 
 func (c *Courier) takeUp(tx *state.Tx) (host.Output, error) {
-	c.try("the session was not noted", MarkStarted(tx, c.begin.Session))
+	c.Try("the session was not noted", MarkStarted(tx, c.begin.Session))
 	if c.Away {
 		return host.Output{}, nil
 	}
-	c.try("a claim was not given back", c.begin.Recover(c.Dir, tx))
+	c.Try("a claim was not given back", c.begin.Recover(c.Dir, tx))
 	arm, armed := FindArm(tx)
 	switch {
 	case !armed:
@@ -134,7 +155,7 @@ func (c *Courier) takeUp(tx *state.Tx) (host.Output, error) {
 	case c.begin.LeftTo(arm):
 		return c.say(tx, c.Left(arm))
 	}
-	p, err := c.Pack(tx, arm)
+	p, err := c.Pack(tx, arm, false)
 	switch {
 	case err != nil:
 		return host.Output{}, err
@@ -169,7 +190,7 @@ func (c *Courier) deliver(tx *state.Tx, p Parcel) (host.Output, error) {
 // tell records that the host has been told, once it has.
 func (c *Courier) tell(arm Arm) {
 	c.Call.AfterAnswer(func() {
-		c.try("it was not noted that the notes are told", c.Dir.Do(c.Wait, func(tx *state.Tx) error {
+		c.Try("it was not noted that the notes are told", c.Dir.Do(c.Wait, func(tx *state.Tx) error {
 			if err := Tell(tx, c.begin.Session, c.atPrompt()); err != nil || !c.atPrompt() {
 				return err
 			}
@@ -191,9 +212,9 @@ func (c *Courier) atPrompt() bool { return c.Call.Payload.Event == host.UserProm
 // of unknown version gets it both ways: the prompt knows more.
 func (c *Courier) split(line string) (now, later string) {
 	switch {
-	case c.atPrompt() || !HidesMessage(c.Call.Payload.Source, c.Client):
+	case c.atPrompt() || !HidesMessage(c.Call.Payload.Source, c.client):
 		return line, ""
-	case c.Client == "":
+	case c.client == "":
 		return line, line
 	}
 	return "", line
@@ -208,7 +229,7 @@ func (c *Courier) say(tx *state.Tx, line string) (host.Output, error) {
 			claim = Claim{Session: c.begin.Session, Client: c.begin.Client, Time: c.begin.Now}
 		}
 		claim.Notice, claim.Sent = later, now != ""
-		c.try("the notice was not kept", claim.Put(tx))
+		c.Try("the notice was not kept", claim.Put(tx))
 	}
 	return host.Output{Message: now}, nil
 }
@@ -237,15 +258,15 @@ func (c *Courier) confirm(tx *state.Tx) (host.Output, error) {
 	}
 	switch standing {
 	case Confirmed:
-		c.try("what follows the arrival failed", c.taken(tx, claim))
+		c.Try("what follows the arrival failed", c.taken(tx, claim))
 		if claim.Sent && c.shown() {
 			claim.Notice = ""
 		}
 		return host.Output{Message: claim.Notice}, nil
 	case Untold:
-		p, err := c.Pack(tx, claim.Arm)
+		p, err := c.Pack(tx, claim.Arm, true)
 		if err != nil || p.Keep || p.Context == "" && p.Line == "" {
-			c.try("the notes cannot be told again", err)
+			c.Try("the notes cannot be told again", err)
 			return host.Output{}, claim.Drop(tx)
 		}
 		claim.Time = c.begin.Now // keeps a twin of this hook quiet
@@ -262,7 +283,7 @@ func (c *Courier) confirm(tx *state.Tx) (host.Output, error) {
 // client was not known then, and turns out to be one that hides nothing after
 // /clear.
 func (c *Courier) shown() bool {
-	version := c.Client
+	version := c.client
 	if tail, err := transcript.ReadTail(c.Call.Payload.TranscriptPath); err == nil && tail.Version != "" {
 		version = tail.Version
 	}

@@ -28,7 +28,6 @@ const (
 	stateName    = ".handoff"
 	archiveName  = "archive"
 	configFile   = "config"     // in .handoff: key: value lines of the project
-	clientFile   = ".client"    // in .handoff: version of the host
 	ledgerFile   = "ledger"     // in the data directory: what this user's runtime wrote
 	stampFile    = ".effective" // in the data directory: the user's options
 	modelsFile   = ".models"    // in the data directory: models of the newest sessions
@@ -36,7 +35,7 @@ const (
 
 const (
 	lockWait = 2 * time.Second        // for a state directory
-	endWait  = 500 * time.Millisecond // the same at the end of a session
+	endWait  = 500 * time.Millisecond // the same where all hooks of an event share little time
 	maxFile  = 1 << 20                // bytes that are read of any file
 )
 

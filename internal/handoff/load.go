@@ -23,28 +23,23 @@ const reloadNotes = "session.md"
 // reloadDir is the state directory of cc-reload.
 func reloadDir(project string) state.Dir { return state.At(filepath.Join(project, ".reload")) }
 
-func clientVersion(dir state.Dir) string {
-	data, err := dir.Read(clientFile, maxFile)
-	if err != nil {
-		return ""
-	}
-	return state.ParsePairs(data).Get("version")
-}
-
 // courier carries a handoff to the session of a hook.
 func courier(call *host.Call) *continuity.Courier {
-	dir := dirOf(call.Project)
-	c := &continuity.Courier{
-		Call: call, Dir: dir, Wait: lockWait,
-		Client: clientVersion(dir),
-		Left:   func(a continuity.Arm) string { return textLeft(continuity.Line(a.Owner, 40)) },
+	return &continuity.Courier{
+		Call: call, Dir: dirOf(call.Project), Wait: lockWait,
+		Pack: func(_ *state.Tx, a continuity.Arm, _ bool) (continuity.Parcel, error) { return pack(call, a) },
+		Left: func(a continuity.Arm) string { return textLeft(continuity.Line(a.Owner, 40)) },
 		Taken: func(_ *state.Tx, a continuity.Arm) error {
 			_, err := archive(call.Project, a.Item, call.Env.Now())
 			return err
 		},
 	}
-	c.Pack = func(_ *state.Tx, a continuity.Arm) (continuity.Parcel, error) { return pack(call, a) }
-	return c
+}
+
+// quiet reports whether the session is none of ours: another plugin continues
+// its turns, or nobody is watching and the user has not said that it counts.
+func quiet(call *host.Call, s Settings) bool {
+	return continuity.LoopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !s.Headless
 }
 
 // loads reports whether a session that begins this way takes a handoff. An
@@ -62,7 +57,7 @@ func sessionStart(call *host.Call) (host.Output, error) {
 	settings := settingsFor(call)
 	remember(call)
 	tellIndexes(call)
-	if continuity.LoopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !settings.Headless {
+	if quiet(call, settings) {
 		return host.Output{}, nil
 	}
 	c := courier(call)
@@ -78,24 +73,20 @@ func sessionStart(call *host.Call) (host.Output, error) {
 // userPrompt answers a prompt.
 func userPrompt(call *host.Call) (host.Output, error) {
 	tellIndexes(call)
-	c := courier(call)
-	dir := dirOf(call.Project)
-	if !continuity.HasClaim(dir, continuity.SessionID(call.Payload)) {
+	return courier(call).Prompt(func(claimed bool) bool {
+		if claimed {
+			return true
+		}
 		// Only a session that has had no SessionStart could still take the arm.
 		settings := settingsFor(call)
-		if !settings.LoadOnStartup || continuity.LoopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !settings.Headless {
-			return host.Output{}, nil
-		}
-	}
-	return c.Prompt()
+		return settings.LoadOnStartup && !quiet(call, settings)
+	})
 }
 
 // sessionEnd gives back what the session took and nobody has seen.
 func sessionEnd(call *host.Call) (host.Output, error) {
 	tellIndexes(call)
-	c := courier(call)
-	c.Wait = endWait
-	return host.Output{}, c.End()
+	return host.Output{}, courier(call).End()
 }
 
 // pack decides what a session gets of an armed artifact.

@@ -129,12 +129,10 @@ func (s stopping) gather() triggerFacts {
 // session: it decides who shows the banner after /clear.
 func (s stopping) rememberClient(version string) {
 	dir := dirOf(s.call.Project)
-	if version == "" || !continuity.HasArm(dir) || clientVersion(dir) == version {
+	if version == "" || !continuity.HasArm(dir) || continuity.ClientVersion(dir) == version {
 		return
 	}
-	err := dir.Do(lockWait, func(tx *state.Tx) error {
-		return tx.Write(clientFile, state.Pairs{}.Set("version", version).Bytes())
-	})
+	err := dir.Do(lockWait, func(tx *state.Tx) error { return continuity.NoteClient(tx, version) })
 	if err != nil {
 		s.call.Env.Log("the version of the host was not noted", "error", err.Error())
 	}

@@ -34,7 +34,6 @@ const (
 const (
 	crossingFile  = ".crossings" // sessions that have had their snapshot turn
 	effectiveFile = ".effective" // options and defaults of the newest session
-	clientFile    = ".client"    // version: of the host
 )
 
 // lockWait is how long a hook waits for the state directory.

@@ -92,12 +92,3 @@ func (m modelStamp) yields(f continuity.HostFigure) bool {
 	}
 	return true
 }
-
-// clientVersion returns the version of the host that the newest Stop saw in a
-// transcript, "" when none did. It decides who shows the banner after /clear.
-func clientVersion(from reader) string { return pairs(from, clientFile).Get("version") }
-
-// stampClient remembers the host's version.
-func stampClient(tx *state.Tx, version string) error {
-	return rewrite(tx, clientFile, state.Pairs{}.Set("version", version).Bytes())
-}

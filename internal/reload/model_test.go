@@ -145,7 +145,7 @@ func TestClientVersion(t *testing.T) {
 		w := newWorld(t).at(20_000, opus)
 		w.put(tt.file, "\n")
 		w.silent(name)
-		if got := clientVersion(dirOf(w.project)); got != tt.want {
+		if got := continuity.ClientVersion(dirOf(w.project)); got != tt.want {
 			t.Errorf("%s: version %q, want %q", name, got, tt.want)
 		}
 		if tt.want == "" {

@@ -195,7 +195,7 @@ func (s *stopRun) snapshot(tx *state.Tx) (host.Output, error) {
 	}
 	client := s.full.Tail.Version
 	if client == "" {
-		client = clientVersion(tx)
+		client = continuity.ClientVersion(tx)
 	}
 	path, exists := dirOf(s.call.Project).Path(digestFile), tx.Kind(digestFile) == state.File
 	return host.Output{
@@ -249,7 +249,7 @@ func (s *stopRun) stampsDue(from reader) bool {
 // not remembered yet.
 func (s *stopRun) newClient(from reader) bool {
 	v := s.full.Tail.Version
-	return v != "" && v != clientVersion(from)
+	return v != "" && v != continuity.ClientVersion(from)
 }
 
 // stamp remembers what this turn has shown about model and host.
@@ -259,7 +259,7 @@ func (s *stopRun) stamp(tx *state.Tx) error {
 		errs = append(errs, modelStamp{w.Model, w.Stamp}.write(tx))
 	}
 	if s.newClient(tx) {
-		errs = append(errs, stampClient(tx, s.full.Tail.Version))
+		errs = append(errs, continuity.NoteClient(tx, s.full.Tail.Version))
 	}
 	return errors.Join(errs...)
 }

@@ -323,7 +323,7 @@ func TestStopSnapshotCycle(t *testing.T) {
 	out = w.stop()
 	says(t, out.Message, "armed", "/clear")
 	w.silent("the ladder has been climbed")
-	if clientVersion(state.At(w.path(""))) != "2.1.332" {
+	if continuity.ClientVersion(state.At(w.path(""))) != "2.1.332" {
 		t.Error("the version of the host is not remembered for the banner")
 	}
 }

@@ -15,27 +15,8 @@ import (
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-func TestDecideStart(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		facts startFacts
-		want  startAction
-	}{
-		"nothing armed":                     {startFacts{Digest: true}, startPlain},
-		"armed":                             {startFacts{Armed: true, Digest: true}, startDeliver},
-		"nobody is watching (F14)":          {startFacts{Away: true, Armed: true, Digest: true}, startPlain},
-		"nobody, and no digest":             {startFacts{Away: true, Armed: true}, startPlain},
-		"armed by a living client":          {startFacts{Armed: true, Left: true, Digest: true, Foreign: true}, startLeave},
-		"armed by one that is yet to write": {startFacts{Armed: true, Left: true}, startLeave},
-		"nothing to hand over":              {startFacts{Armed: true, Foreign: true}, startDisarm},
-		"came with the repository (F61)":    {startFacts{Armed: true, Digest: true, Foreign: true}, startRefuse},
-		"came with it, but is not armed":    {startFacts{Digest: true, Foreign: true}, startPlain},
-	} {
-		if got := decideStart(tt.facts); got != tt.want {
-			t.Errorf("%s: action %d, want %d", name, got, tt.want)
-		}
-	}
-}
+// clientFile is where continuity keeps the version of the host.
+const clientFile = ".client"
 
 const sampleDigest = `---
 session_id: "s0"
@@ -233,15 +214,11 @@ func TestStartTakesNothingItHasNotAskedAbout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.payload = host.Payload{Event: host.SessionStart, SessionID: "s1", Source: "startup"}
-	dir := dirOf(w.project)
-	late := newThread(w.call(), dir)
+	late := newThread(w.call())
 	late.ask()
 	w.armed()
-	err := dir.Do(time.Second, func(tx *state.Tx) error {
-		out, err := late.takeUp(tx)
-		plain(t, out)
-		return err
-	})
+	out, err := late.Start(nil)
+	plain(t, out)
 	if err != nil || w.read(armFile) != "s0" {
 		t.Errorf("%v, the arm holds %q", err, w.read(armFile))
 	}

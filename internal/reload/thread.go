@@ -1,0 +1,136 @@
+package reload
+
+import (
+	"context"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// gitWait is how long git may take to say what it tracks.
+const gitWait = 2 * time.Second
+
+// thread is what a session may take up from an earlier one, and the courier
+// that brings it.
+type thread struct {
+	*continuity.Courier
+	asked bool   // whether to trust the files
+	doubt string // why the files are not to be trusted, "" if they are
+}
+
+func newThread(call *host.Call) *thread {
+	t := &thread{Courier: &continuity.Courier{
+		Call: call, Dir: dirOf(call.Project), Wait: lockWait,
+		Left: func(a continuity.Arm) string { return textLeft(shortID(a.Owner)) },
+	}}
+	t.Pack = t.pack
+	return t
+}
+
+// look finds out whether anybody is there to take something up.
+func (t *thread) look() {
+	t.Away = continuity.Headless(t.Call.Env.Getenv) && !settingsFor(t.Call, t.Dir).Headless
+}
+
+// newContext reports whether the session begins with an empty context, which
+// knows nothing of a budget crossed before. An unknown source is a startup
+// (case F05).
+func newContext(source string) bool { return source != "resume" && source != "fork" }
+
+// sessionStart answers the beginning of a session.
+func sessionStart(call *host.Call) (host.Output, error) {
+	if continuity.LoopActive(call.Project) {
+		return host.Output{}, nil
+	}
+	t := newThread(call)
+	t.look()
+	if t.Away && t.Dir.Kind("") == state.Absent {
+		return host.Output{}, nil // a run without a person leaves nothing behind
+	}
+	model, known := modelAtStart(call)
+	t.ask()
+	return t.Start(func(tx *state.Tx) {
+		if newContext(call.Payload.Source) && !t.Away {
+			t.Try("the crossing was not forgotten", forgetCrossing(tx, call.Payload))
+		}
+		if known {
+			t.Try("the model was not stamped", model.write(tx))
+		}
+		t.Try("the settings were not stamped", stampEffective(tx, call))
+	})
+}
+
+// userPrompt answers a prompt. An arm is only of interest to a session that
+// has had no SessionStart (case F05); the one that armed goes on until it is
+// cleared.
+func userPrompt(call *host.Call) (host.Output, error) {
+	t := newThread(call)
+	return t.Prompt(func(claimed bool) bool {
+		if continuity.LoopActive(call.Project) {
+			return false
+		}
+		t.look()
+		if !claimed {
+			t.ask()
+		}
+		return true
+	})
+}
+
+// sessionEnd gives back what the session took and nobody has seen.
+func sessionEnd(call *host.Call) (host.Output, error) {
+	return host.Output{}, newThread(call).End()
+}
+
+// ask finds out whether git brought the files along, if there is anything to
+// hand over. It may start git, so it comes before the lock is taken.
+func (t *thread) ask() {
+	if t.Away || !t.Waiting() || t.Dir.Kind(digestFile) == state.Absent {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), gitWait)
+	defer cancel()
+	t.asked = true
+	names, err := git.Tracked(ctx, t.Dir.Path(""), digestFile, armFile, configFile)
+	switch {
+	case err != nil:
+		t.doubt = textUnasked(err)
+	case len(names) > 0:
+		t.doubt = textTracked(names)
+	}
+}
+
+// pack makes the digest ready for this session, which owns it from then on. A
+// digest that is told again is its already, and was trusted.
+func (t *thread) pack(tx *state.Tx, arm continuity.Arm, again bool) (continuity.Parcel, error) {
+	keep := func(why string) (continuity.Parcel, error) { return continuity.Parcel{Keep: true, Line: why}, nil }
+	doc, present, err := readDigest(tx)
+	t.Try("the digest was not read", err)
+	switch {
+	case !present && err == nil:
+		return continuity.Parcel{}, nil
+	case t.doubt != "" && !again:
+		return keep(t.doubt)
+	case err != nil:
+		return keep(textUnreadable(err))
+	case again:
+		return continuity.Parcel{Context: notes(doc, t.Dir.Path(digestFile)), Line: banner(doc), Arm: arm}, nil
+	case !t.asked:
+		return keep("") // it came up a moment ago; the next session asks about it
+	}
+	owner, session := continuity.FrontValue(doc, keyOwner), continuity.SessionID(t.Call.Payload)
+	owned, err := setOwner(tx, doc, session)
+	t.Try("the digest kept its owner", err)
+	line := banner(owned)
+	switch agree := arm.Owner == "" || owner == "" || arm.Owner == owner; {
+	case !agree:
+		line = textDisagree(shortID(arm.Owner), shortID(owner)) + " " + line
+	case arm.Owner != "" && owned != doc:
+		// Should the arm go back, it is this session that arms the digest.
+		arm.Owner = session
+	}
+	return continuity.Parcel{Context: notes(owned, t.Dir.Path(digestFile)), Line: line, Arm: arm}, nil
+}
