@@ -383,7 +383,7 @@ func (rt *runtime) checkOptions(profile host.Profile, list []installed, project 
 		return set[name]
 	}
 	var ignored []string
-	for _, e := range reload.Config(project, profile, getenv) {
+	for _, e := range reload.ProjectOptions(project, profile, getenv).Entries() {
 		ignored = append(ignored, e.Ignored...)
 	}
 	if len(ignored) > 0 {

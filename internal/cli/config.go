@@ -3,72 +3,97 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/handoff"
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/reload"
 )
 
 func (rt *runtime) configCommand() *cobra.Command {
+	c := configuring{runtime: rt}
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show and change the settings of a project",
 		Long: `Show and change the settings of a project.
 
-A setting of the project (.reload/config) counts before the plugin's option of
-the same name, and that before the plugin's default.`,
+A setting of the project (config in .reload or .handoff) counts before the
+plugin's option of the same name, and that before the plugin's default. A file
+that git tracks came with the repository and counts for nothing.
+
+The settings are those of the plugins you use here. Where two of them have one
+of the same name, --plugin says which is meant.`,
 		Example: `  ccreload config get
   ccreload config get context_budget_pct
   ccreload config set context_budget_pct 30
   ccreload config set context_budget_mode snapshot
+  ccreload config set --plugin cc-reload headless on
   ccreload config unset context_budget_pct`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(rt.configGet(), rt.configSet(), rt.configUnset())
+	cmd.PersistentFlags().StringVar(&c.only, "plugin", "", "only the settings of the plugin `NAME`")
+	cmd.AddCommand(c.get(), c.set(), c.unset())
 	return cmd
 }
 
-func (rt *runtime) configGet() *cobra.Command {
+// configuring is a run of ccreload config.
+type configuring struct {
+	*runtime
+	only string // the plugin that was named, "" for none
+}
+
+func (c *configuring) get() *cobra.Command {
 	return &cobra.Command{
 		Use:   "get [KEY]",
 		Short: "Print the value in force, or all of them with where they come from",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			desk, err := rt.desk()
+			if len(args) > 0 {
+				p, err := c.find(args[0])
+				if err != nil {
+					return err
+				}
+				for _, e := range p.Entries() {
+					if e.Key == args[0] {
+						c.warn(e)
+						fmt.Fprintln(c.stdout, e.Value)
+					}
+				}
+				return nil
+			}
+			list, err := c.candidates()
 			if err != nil {
 				return err
 			}
-			if len(args) > 0 {
-				if err := reload.KnownKey(desk.Profile, args[0]); err != nil {
-					return usageError{err}
+			table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+			for _, p := range list {
+				for _, e := range p.Entries() {
+					c.warn(e)
+					value := e.Value
+					if value == "" {
+						value = "-"
+					}
+					fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.Name(), e.Key, value, e.Source)
 				}
-			}
-			table := tabwriter.NewWriter(rt.stdout, 0, 0, 2, ' ', 0)
-			for _, e := range reload.Config(desk.Project, desk.Profile, rt.env.Getenv) {
-				if len(args) > 0 && e.Key != args[0] {
-					continue
-				}
-				for _, why := range e.Ignored {
-					fmt.Fprintf(rt.stderr, "ccreload: ignored, %s\n", why)
-				}
-				if len(args) > 0 {
-					fmt.Fprintln(table, e.Value)
-					continue
-				}
-				value := e.Value
-				if value == "" {
-					value = "-"
-				}
-				fmt.Fprintf(table, "%s\t%s\t%s\n", e.Key, value, e.Source)
 			}
 			return table.Flush()
 		},
 	}
 }
 
-func (rt *runtime) configSet() *cobra.Command {
+// warn names what was set and counts for nothing.
+func (c *configuring) warn(e options.Entry) {
+	for _, why := range e.Ignored {
+		fmt.Fprintf(c.stderr, "ccreload: ignored, %s\n", why)
+	}
+}
+
+func (c *configuring) set() *cobra.Command {
 	return &cobra.Command{
 		Use:   "set KEY VALUE",
 		Short: "Set a value for this project",
@@ -79,39 +104,96 @@ func (rt *runtime) configSet() *cobra.Command {
 			if args[1] == "" {
 				return usagef("%s needs a value; `ccreload config unset %s` takes the project's away", args[0], args[0])
 			}
-			value, err := rt.setConfig(args[0], args[1])
+			value, err := c.write(args[0], args[1])
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(rt.stdout, "%s is %s in this project now.\n", args[0], value)
+			_, err = fmt.Fprintf(c.stdout, "%s is %s in this project now.\n", args[0], value)
 			return err
 		},
 	}
 }
 
-func (rt *runtime) configUnset() *cobra.Command {
+func (c *configuring) unset() *cobra.Command {
 	return &cobra.Command{
 		Use:   "unset KEY",
 		Short: "Take the project's value away",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if _, err := rt.setConfig(args[0], ""); err != nil {
+			if _, err := c.write(args[0], ""); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(rt.stdout, "%s is not set in this project any more.\n", args[0])
+			_, err := fmt.Fprintf(c.stdout, "%s is not set in this project any more.\n", args[0])
 			return err
 		},
 	}
 }
 
-func (rt *runtime) setConfig(key, value string) (string, error) {
-	desk, err := rt.desk()
+func (c *configuring) write(key, value string) (string, error) {
+	p, err := c.find(key)
 	if err != nil {
 		return "", err
 	}
-	value, err = reload.SetConfig(desk.Project, desk.Profile, key, value)
-	if bad, ok := errors.AsType[reload.BadConfig](err); ok {
-		return "", usageError{bad}
+	value, err = p.Set(key, value)
+	return value, configError(err)
+}
+
+// find returns the plugin that a key belongs to.
+func (c *configuring) find(key string) (options.Plugin, error) {
+	list, err := c.candidates()
+	if err != nil {
+		return options.Plugin{}, err
 	}
-	return value, err
+	p, err := options.Find(list, key)
+	return p, configError(err)
+}
+
+// configError makes a wrong key or value a matter of bad input.
+func configError(err error) error {
+	if bad, ok := errors.AsType[options.BadConfig](err); ok {
+		return usageError{bad}
+	}
+	return err
+}
+
+// candidates returns the options of the plugin that was named, else of those that
+// the host runs in this project, else of all there are.
+func (c *configuring) candidates() ([]options.Plugin, error) {
+	if c.only != "" && !slices.Contains(plugins(), c.only) {
+		return nil, usagef("there is no plugin %q; there is %s", c.only, strings.Join(plugins(), ", "))
+	}
+	project, err := c.project()
+	if err != nil {
+		return nil, err
+	}
+	var all, used []options.Plugin
+	for _, name := range plugins() {
+		if c.only != "" && c.only != name {
+			continue
+		}
+		p, err := c.options(name, project)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+		if c.enabled(name, project) {
+			used = append(used, p)
+		}
+	}
+	if len(used) > 0 {
+		return used, nil
+	}
+	return all, nil
+}
+
+// options returns what can be set for a plugin in a project.
+func (rt *runtime) options(plugin, project string) (options.Plugin, error) {
+	profile, err := rt.profile(plugin)
+	if err != nil {
+		return options.Plugin{}, err
+	}
+	if plugin == handoff.Plugin {
+		return handoff.ProjectOptions(project, rt.handoffData(), profile, rt.env.Getenv), nil
+	}
+	return reload.ProjectOptions(project, profile, rt.env.Getenv), nil
 }

@@ -88,7 +88,7 @@ func (rt *runtime) replay(file string, f replayFlags) (faults int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	env, config, err := options(profile, f.set)
+	env, config, err := splitOptions(profile, f.set)
 	if err != nil {
 		return 0, err
 	}
@@ -186,10 +186,10 @@ func (rt *runtime) pluginTree(f replayFlags, binary string) (string, host.Profil
 	return root, profile, nil
 }
 
-// options turns KEY=VALUE pairs into what carries them at run time: the
+// splitOptions turns KEY=VALUE pairs into what carries them at run time: the
 // variable the host sets, or, for an option that is only the project's, a line
 // of the project's config file.
-func options(profile host.Profile, pairs []string) (env, config map[string]string, err error) {
+func splitOptions(profile host.Profile, pairs []string) (env, config map[string]string, err error) {
 	env, config = map[string]string{}, map[string]string{}
 	for _, pair := range pairs {
 		key, value, ok := strings.Cut(pair, "=")

@@ -7,7 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
+
+// Patience is how long a hook waits for an answer of git: at the beginning of a
+// session and before a compaction, where people wait, too.
+const Patience = 2 * time.Second
 
 // Tracked returns those of names, paths below dir, that a repository brought
 // along: git tracks them, in the repository that dir is in or in one further

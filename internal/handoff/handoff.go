@@ -27,7 +27,6 @@ const (
 	artifactEnd  = ".local.md"
 	stateName    = ".handoff"
 	archiveName  = "archive"
-	configFile   = "config"     // in .handoff: key: value lines of the project
 	ledgerFile   = "ledger"     // in the data directory: what this user's runtime wrote
 	stampFile    = ".effective" // in the data directory: the user's options
 	modelsFile   = ".models"    // in the data directory: models of the newest sessions

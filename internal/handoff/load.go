@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/git"
@@ -13,9 +12,6 @@ import (
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
-
-// gitWait is how long git may take to say what it tracks.
-const gitWait = 2 * time.Second
 
 // reloadNotes is the digest of cc-reload in its state directory.
 const reloadNotes = "session.md"
@@ -54,6 +50,9 @@ func loads(source string, onStartup bool) bool {
 
 // sessionStart answers the beginning of a session.
 func sessionStart(call *host.Call) (host.Output, error) {
+	if _, err := options.Vet(dirOf(call.Project)); err != nil {
+		call.Env.Log("git did not say whether it tracks the settings", "error", err.Error())
+	}
 	settings := settingsFor(call)
 	remember(call)
 	tellIndexes(call)
@@ -148,7 +147,7 @@ func trusted(call *host.Call, known ledger, path string, content []byte) bool {
 	case ours:
 		return true
 	case edited:
-		ctx, cancel := context.WithTimeout(context.Background(), gitWait)
+		ctx, cancel := context.WithTimeout(context.Background(), git.Patience)
 		defer cancel()
 		names, err := git.Tracked(ctx, filepath.Dir(path), filepath.Base(path))
 		if err != nil {

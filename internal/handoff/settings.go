@@ -1,8 +1,6 @@
 package handoff
 
 import (
-	"strconv"
-
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
@@ -23,42 +21,38 @@ type Settings struct {
 
 // settingsFor returns the settings in force for a hook.
 func settingsFor(call *host.Call) Settings {
-	return settle(call.Project, call.Profile, call.Env.Getenv)
+	return settle(options.Plugin{Dir: dirOf(call.Project), Profile: call.Profile, Getenv: call.Env.Getenv})
 }
 
-// Effective returns the settings in force in a project for whoever is not a
+// ProjectOptions returns what can be set in a project, for whoever is not a
 // hook: the user's options and the plugin's defaults are those of the newest
 // SessionStart, from whichever of the data directories has them.
-func Effective(project string, data []string, p host.Profile, getenv func(string) string) Settings {
+func ProjectOptions(project string, data []string, p host.Profile, getenv func(string) string) options.Plugin {
 	for _, dir := range data {
 		p, getenv = options.Stamped(state.At(dir), stampFile, p, getenv)
 	}
-	return settle(project, p, getenv)
+	return options.Plugin{Dir: dirOf(project), Profile: p, Getenv: getenv}
 }
 
-func settle(project string, p host.Profile, getenv func(string) string) Settings {
-	var config state.Pairs
-	if data, err := dirOf(project).Read(configFile, maxFile); err == nil {
-		config = state.ParsePairs(data)
+// Effective returns the settings in force in a project for whoever is not a
+// hook (see ProjectOptions).
+func Effective(project string, data []string, p host.Profile, getenv func(string) string) Settings {
+	return settle(ProjectOptions(project, data, p, getenv))
+}
+
+func settle(p options.Plugin) Settings {
+	v := p.Values()
+	s := Settings{
+		HintPct:       v.Number("hint_pct"),
+		AutoPct:       v.Number("auto_pct"),
+		Commit:        v.On("commit"),
+		LoadOnStartup: v.On("load_on_startup"),
+		ArtifactDir:   v.Text("artifact_dir"),
+		PlanFile:      v.Text("plan_file"),
+		Norwegian:     v.Text("language") == "no",
+		Headless:      v.On("headless"),
 	}
-	var s Settings
-	get := func(key string) string {
-		set := p.Resolve(key, config.Get, getenv)
-		s.Ignored = append(s.Ignored, set.Ignored...)
-		return set.Value
-	}
-	number := func(key string) int {
-		n, _ := strconv.Atoi(get(key)) // off and not set are 0
-		return n
-	}
-	s.HintPct = number("hint_pct")
-	s.AutoPct = number("auto_pct")
-	s.Commit = get("commit") == "on"
-	s.LoadOnStartup = get("load_on_startup") == "on"
-	s.ArtifactDir = get("artifact_dir")
-	s.PlanFile = get("plan_file")
-	s.Norwegian = get("language") == "no"
-	s.Headless = get("headless") == "on"
+	s.Ignored = v.Ignored
 	return s
 }
 

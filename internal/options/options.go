@@ -1,13 +1,15 @@
-// Package options keeps what the host tells only hooks: the options the user
-// has set for a plugin. A command of the same plugin, or its status line, gets
-// no variables (docs/host.md, Plugins), so SessionStart stamps the values and
-// whoever is not a hook reads the stamp.
+// Package options knows the options of a plugin and their values: in a project,
+// whose file lies in the plugin's state directory, of the user, and by default.
 package options
 
 import (
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
 )
+
+// The host tells only hooks what the user has set for a plugin. A command of the
+// same plugin, or its status line, gets no variables (docs/host.md, Plugins), so
+// SessionStart stamps the values and whoever is not a hook reads the stamp.
 
 // A stamp has lines "option.KEY: value" for what the user set and
 // "default.KEY: value" for what the plugin in use has.
@@ -19,6 +21,7 @@ const (
 
 // Reader is what a state.Dir and a state.Tx have in common.
 type Reader interface {
+	Kind(name string) state.Kind
 	Read(name string, limit int64) ([]byte, error)
 }
 

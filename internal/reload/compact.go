@@ -134,7 +134,7 @@ func gatherMechanical(call *host.Call, dir state.Dir, old string) mechanical {
 			m.Facts.Prompts = all.Prompts
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), gitWait)
+	ctx, cancel := context.WithTimeout(context.Background(), git.Patience)
 	defer cancel()
 	// The worktree that the session stands in, not the project (case F39).
 	cwd := call.Payload.Cwd

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -21,12 +22,12 @@ const Plugin = "cc-reload"
 // Files of the state directory. The first group keeps the format of earlier
 // releases of the plugin, so that a user can switch over in mid-project.
 const (
-	digestFile  = "session.md"    // the digest: frontmatter and four sections
-	armFile     = "pending"       // one-shot; holds the arming session's id when known
-	markerFile  = "summarizing"   // a snapshot turn is running
-	ladderFile  = "notified"      // the last percentage a notice fired at
-	modelFile   = "model"         // model: and window: lines
-	configFile  = "config"        // key: value lines
+	digestFile  = "session.md"  // the digest: frontmatter and four sections
+	armFile     = "pending"     // one-shot; holds the arming session's id when known
+	markerFile  = "summarizing" // a snapshot turn is running
+	ladderFile  = "notified"    // the last percentage a notice fired at
+	modelFile   = "model"       // model: and window: lines
+	configFile  = options.ConfigFile
 	sideFileFmt = "session.%s.md" // a foreign session's digest, set aside
 )
 

@@ -1,13 +1,11 @@
 package reload
 
 import (
-	"errors"
-	"os"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -46,71 +44,6 @@ func TestSettingsPrecedence(t *testing.T) {
 	}
 }
 
-func TestSetConfig(t *testing.T) {
-	t.Parallel()
-	const before = "# mine\ncontext_budget_pct: 60\ncolour: blue\n"
-	for _, tt := range []struct {
-		key, value string
-		want       string // the file afterwards
-		err        string
-	}{
-		{"context_budget_pct", "30%", "# mine\ncontext_budget_pct: 30\ncolour: blue\n", ""},
-		{"context_budget_pct", "OFF", "# mine\ncontext_budget_pct: off\ncolour: blue\n", ""},
-		{"context_budget_mode", "checkpoint", before + "context_budget_mode: snapshot\n", ""},
-		{"context_budget_pct", "", "# mine\ncolour: blue\n", ""},
-		{"context_budget_pct", "96", before, "from 0 to 95, or off"},
-		{"context_budget_pct", "4 5", before, "from 0 to 95, or off"},
-		{"context_window", "999", before, "at least 1000"},
-		{"context_budget_mode", "loud", before, "notify or snapshot"},
-		{"context_budget", "30", before, "Did you mean context_budget_pct?"},
-		{"context-budget-pct", "30", before, "Did you mean context_budget_pct?"},
-		{"headles", "on", before, "Did you mean headless?"},
-		{"colour", "red", before, "The settings are context_budget_pct, context_budget_mode"},
-		{"", "red", before, "The settings are"},
-	} {
-		w := newWorld(t)
-		w.put(configFile, before)
-		_, err := SetConfig(w.project, testProfile, tt.key, tt.value)
-		var bad BadConfig
-		switch {
-		case tt.err == "" && err != nil, tt.err != "" && !errors.As(err, &bad):
-			t.Errorf("%s=%q: error %v", tt.key, tt.value, err)
-		case tt.err != "" && !strings.Contains(err.Error(), tt.err):
-			t.Errorf("%s=%q: %q does not say %q", tt.key, tt.value, err, tt.err)
-		}
-		if got := w.read(configFile); got != tt.want {
-			t.Errorf("%s=%q: file %q, want %q", tt.key, tt.value, got, tt.want)
-		}
-	}
-}
-
-func TestSetConfigInANewProject(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	if _, err := SetConfig(w.project, testProfile, keyPercent, "97"); err == nil || w.has("") {
-		t.Errorf("error %v, state directory there: %v", err, w.has(""))
-	}
-	if v, err := SetConfig(w.project, testProfile, keyPercent, "30"); err != nil || v != "30" || w.read(configFile) != "context_budget_pct: 30\n" {
-		t.Errorf("value %q, error %v, file %q", v, err, w.read(configFile))
-	}
-	if w.read(".gitignore") != "*\n" {
-		t.Error("the directory does not ignore itself")
-	}
-}
-
-// What stands where the file should be is neither followed nor replaced.
-func TestSetConfigOddFile(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.put(".gitignore", "*\n")
-	if err := os.Mkdir(w.path(configFile), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := SetConfig(w.project, testProfile, keyPercent, "30"); err == nil {
-		t.Error("written")
-	}
-}
-
 // Commands and the status line see what the hooks saw: the option the user
 // set, and the default of the plugin in use, which may be a fork's.
 func TestEffective(t *testing.T) {
@@ -138,7 +71,7 @@ func TestEffective(t *testing.T) {
 	}
 	sources := map[string]host.Source{}
 	w.put(configFile, "context_budget_pct: 20\n")
-	for _, e := range Config(w.project, testProfile, none) {
+	for _, e := range ProjectOptions(w.project, testProfile, none).Entries() {
 		sources[e.Key+"="+e.Value] = e.Source
 	}
 	for entry, want := range map[string]host.Source{
@@ -167,6 +100,12 @@ func TestEffectiveChecksTheRecord(t *testing.T) {
 	}
 }
 
+// file is a state directory in which there is only a project's file.
+type file string
+
+func (file) Kind(string) state.Kind               { return state.Absent }
+func (f file) Read(string, int64) ([]byte, error) { return []byte(f), nil }
+
 func FuzzConfig(f *testing.F) {
 	for _, seed := range []string{
 		"", "context_budget_pct: 30\n", "context_budget_pct: 60%\r\ncontext_budget_mode: checkpoint\r\n", "\ufeffcontext_window: 400000",
@@ -175,13 +114,14 @@ func FuzzConfig(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, config string) {
-		p := state.ParsePairs([]byte(config))
-		s := settle(testProfile, p, func(string) string { return "" })
+		none := func(string) string { return "" }
+		s := settle(options.In(file(config), testProfile, none))
 		if s.BudgetPct < 0 || s.BudgetPct > 95 || s.BudgetTokens < 0 || s.Window != 0 && s.Window < 1000 || s.OwnerWindow < 0 {
 			t.Errorf("%q: %+v", config, s)
 		}
 		// What is written over it is read back, and the rest stays in force.
-		again := settle(testProfile, state.ParsePairs(p.Set(keyPercent, "12").Bytes()), func(string) string { return "" })
+		written := state.ParsePairs([]byte(config)).Set(keyPercent, "12").Bytes()
+		again := settle(options.In(file(written), testProfile, none))
 		if again.BudgetPct != 12 || again.Snapshot != s.Snapshot || again.Window != s.Window || again.Headless != s.Headless {
 			t.Errorf("%q: %+v became %+v", config, s, again)
 		}

@@ -6,22 +6,23 @@ import (
 	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
 // Status is how a project and a session stand.
 type Status struct {
-	Project  string        `json:"project"`
-	Session  string        `json:"session,omitempty"`
-	Digest   *DigestStatus `json:"digest"` // null: there is none
-	Armed    bool          `json:"armed"`
-	ArmedBy  string        `json:"armed_by,omitempty"` // id of a session
-	ArmOdd   bool          `json:"arm_blocked"`        // what stands at the arm is not a file
-	Claimed  bool          `json:"claimed"`            // a session has taken the digest and not shown a sign of life yet
-	Snapshot bool          `json:"snapshot_running"`
-	Context  ContextStatus `json:"context"`
-	Settings []Entry       `json:"settings"`
+	Project  string          `json:"project"`
+	Session  string          `json:"session,omitempty"`
+	Digest   *DigestStatus   `json:"digest"` // null: there is none
+	Armed    bool            `json:"armed"`
+	ArmedBy  string          `json:"armed_by,omitempty"` // id of a session
+	ArmOdd   bool            `json:"arm_blocked"`        // what stands at the arm is not a file
+	Claimed  bool            `json:"claimed"`            // a session has taken the digest and not shown a sign of life yet
+	Snapshot bool            `json:"snapshot_running"`
+	Context  ContextStatus   `json:"context"`
+	Settings []options.Entry `json:"settings"`
 }
 
 // DigestStatus is how a digest stands.
@@ -62,7 +63,7 @@ func (d Desk) Status(transcriptPath string) Status {
 		Claimed:  continuity.HasClaims(dir),
 		Snapshot: dir.Kind(markerFile) == state.File,
 		Context:  d.context(dir, transcriptPath),
-		Settings: Config(d.Project, d.Profile, d.Env.Getenv),
+		Settings: ProjectOptions(d.Project, d.Profile, d.Env.Getenv).Entries(),
 	}
 	if arm, ok := continuity.FindArm(dir); ok {
 		s.Armed, s.ArmedBy = true, arm.Owner

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/options"
 )
 
 // Everything a person or the model reads from this plugin stands in this file.
@@ -74,23 +75,15 @@ func textNoDigest() string {
 	return "cc-reload: no digest was written, so nothing is armed and /clear would lose the thread. /snapshot tries again."
 }
 
-func textUnknownKey(key, nearest string, known []string) string {
-	hint := ""
-	if nearest != "" {
-		hint = fmt.Sprintf(" Did you mean %s?", nearest)
-	}
-	return fmt.Sprintf("there is no setting %q.%s The settings are %s", key, hint, strings.Join(known, ", "))
-}
-
-func textNotInProject(key string) string {
-	return fmt.Sprintf("%s cannot be set for a project; set it in the options of the plugin (/plugin)", key)
-}
-
 // What commands say about the digest.
 const (
 	textNothingThere = "there is no digest in this project; /snapshot writes one"
 	textEmptyDigest  = "there is no digest on the standard input; hand it in as Markdown: ccreload reload write <<'DIGEST' … DIGEST"
 )
+
+func textShipped(path string) string {
+	return fmt.Sprintf("git tracks the digest, so somebody else may have written it, and it is not read out to a model; open %s in an editor to read it, and if it is yours, `git rm --cached` makes it so", path)
+}
 
 func textLargeDigest(limit int) string {
 	return fmt.Sprintf("the digest is larger than %d KiB; it should be a page of under 30 lines", limit>>10)
@@ -132,13 +125,13 @@ func (s Status) String() string {
 		}
 		line("Context", "%d %% full%s: %s of %s tokens (from the %s; window: %s)", c.Percent, over, tokens(c.Tokens), tokens(c.Window), c.Source, windowFrom(c.WindowSource))
 	}
-	get := func(key string) Entry {
+	get := func(key string) options.Entry {
 		for _, e := range s.Settings {
 			if e.Key == key {
 				return e
 			}
 		}
-		return Entry{}
+		return options.Entry{}
 	}
 	mode := get(keyMode)
 	line("Budget", "%s (%s), mode %s (%s)", s.Context.Budget, get(keyPercent).Source, mode.Value, mode.Source)
@@ -289,6 +282,10 @@ func textLeft(owner string) string {
 
 func textTracked(names []string) string {
 	return fmt.Sprintf("⚠ cc-reload: git tracks %s in .reload, so somebody else may have written it. Nothing was loaded. If it is yours, `git rm -r --cached .reload` makes it so; to look at it, open the file yourself.", strings.Join(names, ", "))
+}
+
+func textForeignConfig(path string) string {
+	return fmt.Sprintf("⚠ cc-reload: git tracks %s, so somebody else may have written it. Its settings are not obeyed. If they are yours, `git rm --cached` makes the file so.", path)
 }
 
 func textUnasked(err error) string {

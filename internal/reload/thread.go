@@ -2,16 +2,13 @@ package reload
 
 import (
 	"context"
-	"time"
 
 	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
-
-// gitWait is how long git may take to say what it tracks.
-const gitWait = 2 * time.Second
 
 // thread is what a session may take up from an earlier one, and the courier
 // that brings it.
@@ -46,13 +43,15 @@ func sessionStart(call *host.Call) (host.Output, error) {
 		return host.Output{}, nil
 	}
 	t := newThread(call)
+	foreign, err := options.Vet(t.Dir)
+	t.Try("git did not say whether it tracks the settings", err)
 	t.look()
 	if t.Away && t.Dir.Kind("") == state.Absent {
 		return host.Output{}, nil // a run without a person leaves nothing behind
 	}
 	model, known := modelAtStart(call)
 	t.ask()
-	return t.Start(func(tx *state.Tx) {
+	out, err := t.Start(func(tx *state.Tx) {
 		if newContext(call.Payload.Source) && !t.Away {
 			t.Try("the crossing was not forgotten", forgetCrossing(tx, call.Payload))
 		}
@@ -61,6 +60,10 @@ func sessionStart(call *host.Call) (host.Output, error) {
 		}
 		t.Try("the settings were not stamped", stampEffective(tx, call))
 	})
+	if foreign && out.Silent() && !t.Away && (call.Payload.Source == "startup" || call.Payload.Source == "") {
+		out.Message = textForeignConfig(t.Dir.Path(configFile))
+	}
+	return out, err
 }
 
 // userPrompt answers a prompt. An arm is only of interest to a session that
@@ -91,7 +94,7 @@ func (t *thread) ask() {
 	if t.Away || !t.Waiting() || t.Dir.Kind(digestFile) == state.Absent {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), gitWait)
+	ctx, cancel := context.WithTimeout(context.Background(), git.Patience)
 	defer cancel()
 	t.asked = true
 	names, err := git.Tracked(ctx, t.Dir.Path(""), digestFile, armFile, configFile)

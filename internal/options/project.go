@@ -1,0 +1,182 @@
+package options
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// ConfigFile is the project's file in a plugin's state directory: "key: value"
+// lines.
+const ConfigFile = "config"
+
+// maxConfig is the most that is read of a project's file, in bytes.
+const maxConfig = 1 << 20
+
+// lockWait is how long a state directory is waited for.
+const lockWait = 2 * time.Second
+
+// Values looks up the values in force. An invalid one counts for nothing, and
+// so does the whole file of a project that came with the repository.
+type Values struct {
+	Ignored []string // what was set and counts for nothing, as sentences
+
+	profile host.Profile
+	config  state.Pairs // of the project
+	shipped state.Pairs // the same, when it came with the repository
+	getenv  func(string) string
+}
+
+// In reads the project's file from a state directory. What the user has set is
+// asked of getenv: only hooks are told (see Stamped).
+func In(from Reader, p host.Profile, getenv func(string) string) *Values {
+	v := &Values{profile: p, getenv: getenv}
+	data, err := from.Read(ConfigFile, maxConfig)
+	if err != nil || len(data) == 0 {
+		return v
+	}
+	if from.Kind(trackedMark) == state.Absent {
+		v.config = state.ParsePairs(data)
+	} else {
+		v.shipped = state.ParsePairs(data)
+	}
+	return v
+}
+
+// Setting returns the value in force for key and where it comes from.
+func (v *Values) Setting(key string) host.Setting {
+	set := v.profile.Resolve(key, v.config.Get, v.getenv)
+	if v.shipped.Get(key) != "" {
+		set.Ignored = append(set.Ignored, fmt.Sprintf("%s: %s is set by a file that git tracks, so somebody else may have written it", host.FromProject, key))
+	}
+	v.Ignored = append(v.Ignored, set.Ignored...)
+	return set
+}
+
+// Text returns the value of key, "" when it is not set.
+func (v *Values) Text(key string) string { return v.Setting(key).Value }
+
+// Number returns the value of key; off and not set are 0.
+func (v *Values) Number(key string) int {
+	n, _ := strconv.Atoi(v.Text(key))
+	return n
+}
+
+// On reports whether key is switched on.
+func (v *Values) On(key string) bool { return v.Text(key) == "on" }
+
+// Plugin is what can be set for one plugin in one project.
+type Plugin struct {
+	Dir     state.Dir // the plugin's state directory in the project
+	Profile host.Profile
+	Getenv  func(string) string
+}
+
+// Name returns the name of the plugin.
+func (p Plugin) Name() string { return p.Profile.Plugin }
+
+// Values returns the values in force.
+func (p Plugin) Values() *Values {
+	view := p.Dir.View()
+	defer view.Close()
+	return In(view, p.Profile, p.Getenv)
+}
+
+// Entry is one option and its value in force.
+type Entry struct {
+	Key     string      `json:"key"`
+	Value   string      `json:"value"` // "" when the option is not set and has no default
+	Source  host.Source `json:"source"`
+	Ignored []string    `json:"ignored,omitempty"` // invalid values that count for nothing, as sentences
+}
+
+// Entries lists the options in the order of the manifest.
+func (p Plugin) Entries() []Entry {
+	v := p.Values()
+	list := make([]Entry, 0, len(p.Profile.Options))
+	for _, o := range p.Profile.Options {
+		set := v.Setting(o.Key)
+		list = append(list, Entry{o.Key, set.Value, set.Source, set.Ignored})
+	}
+	return list
+}
+
+// Set writes the option called key to the project's file and returns the value
+// in its canonical form; an empty value takes the option out of the file. An
+// unknown key or a value the option does not take is a BadConfig. After an
+// error the file is as it was.
+func (p Plugin) Set(key, value string) (string, error) {
+	o, ok := p.Profile.Option(key)
+	if !ok {
+		_, err := Find([]Plugin{p}, key)
+		return "", err
+	}
+	if !o.HasScope(host.ScopeProject) {
+		return "", BadConfig{key + " cannot be set for a project; set it in the options of the plugin (/plugin)"}
+	}
+	if value != "" {
+		var err error
+		if value, err = o.Check(value); err != nil {
+			return "", BadConfig{err.Error()}
+		}
+	}
+	foreign, unasked := tracked(p.Dir)
+	if foreign {
+		path := p.Dir.Path(ConfigFile)
+		return "", fmt.Errorf("git tracks %s, so somebody else may have written it, and it is not obeyed; `git rm --cached %s` makes it yours", path, path)
+	}
+	err := p.Dir.Do(lockWait, func(tx *state.Tx) error {
+		old, err := tx.Read(ConfigFile, maxConfig)
+		if err != nil && tx.Kind(ConfigFile) != state.Absent {
+			return err
+		}
+		if unasked == nil {
+			if err := tx.Remove(trackedMark); err != nil {
+				return err
+			}
+		}
+		return tx.Write(ConfigFile, state.ParsePairs(old).Set(key, value).Bytes())
+	})
+	if err != nil {
+		return "", fmt.Errorf("%s was not written: %w", p.Dir.Path(ConfigFile), err)
+	}
+	return value, nil
+}
+
+// BadConfig says what is wrong with a key or value and what would be right.
+type BadConfig struct{ text string }
+
+func (b BadConfig) Error() string { return b.text }
+
+// Find returns the plugin of list that has an option called key. A key that
+// none or more than one of them has is a BadConfig.
+func Find(list []Plugin, key string) (Plugin, error) {
+	var found []Plugin
+	var names, keys []string
+	for _, p := range list {
+		if _, ok := p.Profile.Option(key); ok {
+			found, names = append(found, p), append(names, p.Name())
+		}
+		for _, o := range p.Profile.Options {
+			if !slices.Contains(keys, o.Key) {
+				keys = append(keys, o.Key)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		hint := ""
+		if near := host.Nearest(key, keys); near != "" {
+			hint = " Did you mean " + near + "?"
+		}
+		return Plugin{}, BadConfig{fmt.Sprintf("there is no setting %q.%s The settings are %s", key, hint, strings.Join(keys, ", "))}
+	case 1:
+		return found[0], nil
+	}
+	return Plugin{}, BadConfig{fmt.Sprintf("%s have a setting %s; say which one you mean, as in --plugin %s", strings.Join(names, " and "), key, names[0])}
+}
