@@ -1,11 +1,13 @@
 package reload
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -108,7 +110,9 @@ func (d Desk) Arm() error {
 
 // Take returns the digest. In a session other than the one that armed it,
 // that is a delivery like any other: the arm is used up, and the digest is
-// this session's from now on. It reports whether that was so.
+// this session's from now on. It reports whether that was so. A digest that git
+// tracks is an error: somebody else may have written it (case F61). Where git
+// gives no answer the person who asks has been told, and decides.
 func (d Desk) Take() (doc string, taken bool, err error) {
 	dir := dirOf(d.Project)
 	doc, ok, err := readDigest(dir)
@@ -117,6 +121,8 @@ func (d Desk) Take() (doc string, taken bool, err error) {
 		return "", false, err
 	case !ok:
 		return "", false, ErrNoDigest
+	case isTracked(dir, digestFile):
+		return "", false, errors.New(textShipped(dir.Path(digestFile)))
 	case !d.takes(dir):
 		return doc, false, nil
 	}
@@ -132,6 +138,14 @@ func (d Desk) Take() (doc string, taken bool, err error) {
 		return err
 	})
 	return doc, taken, err
+}
+
+// isTracked reports whether git says that it tracks a file.
+func isTracked(dir state.Dir, name string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), git.Patience)
+	defer cancel()
+	names, err := git.Tracked(ctx, dir.Path(""), name)
+	return err == nil && len(names) > 0
 }
 
 // takes reports whether reading the digest uses up the arm.
