@@ -6,6 +6,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,6 +89,14 @@ func carriesPayload(stdin io.Reader) bool {
 	}
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice == 0
+}
+
+// printJSON prints v for programs, and for people who look over their shoulder.
+func (rt *runtime) printJSON(v any) error {
+	enc := json.NewEncoder(rt.stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }
 
 // run executes the command tree.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -59,7 +58,7 @@ The exit code is 0 when nothing is wrong and 1 when something is.`,
 			}
 			report := newReport(findings)
 			if asJSON {
-				err = report.writeJSON(rt.stdout)
+				err = rt.printJSON(report)
 			} else {
 				err = report.write(rt.stdout, rt.coloured())
 			}
@@ -94,13 +93,6 @@ func newReport(findings []finding) report {
 		}
 	}
 	return r
-}
-
-func (r report) writeJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
 }
 
 // colour returns the terminal sequence for v.

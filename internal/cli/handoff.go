@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -111,10 +110,10 @@ func (rt *runtime) handoffWorld(o *handoff.Options) error {
 		o.Project = rt.env.Getenv("CLAUDE_PROJECT_DIR")
 	}
 	if o.Session == "" {
-		o.Session = rt.env.Getenv("CLAUDE_CODE_SESSION_ID")
+		o.Session = rt.env.Getenv(sessionVar)
 	}
 	if o.Transcript == "" {
-		o.Transcript = rt.transcriptOf(o.Session)
+		o.Transcript = rt.transcript(o.Session)
 	}
 	profile, err := rt.profile(handoff.Plugin)
 	if err != nil {
@@ -147,19 +146,6 @@ func (rt *runtime) handoffWorld(o *handoff.Options) error {
 	return nil
 }
 
-// transcriptOf finds the transcript of a session by its id, "" when there is
-// none. The folder's name says nothing (case F47).
-func (rt *runtime) transcriptOf(session string) string {
-	if session == "" || strings.ContainsAny(session, `*?[\/`) {
-		return ""
-	}
-	found, err := filepath.Glob(filepath.Join(rt.configDir(), "projects", "*", session+".jsonl"))
-	if err != nil || len(found) == 0 {
-		return ""
-	}
-	return found[0]
-}
-
 // handoffData returns the data directories of the plugin: the one the host has
 // named to a hook of it, else all it has. A plugin that was loaded for one
 // session or from two marketplaces has more than one, and a command is not
@@ -184,10 +170,7 @@ func (rt *runtime) handoffResult(r handoff.Result, err error, asJSON bool) error
 		return err
 	}
 	if asJSON {
-		enc := json.NewEncoder(rt.stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r)
+		return rt.printJSON(r)
 	}
 	list := func(title string, lines []string) {
 		if len(lines) > 0 {

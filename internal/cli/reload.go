@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -184,10 +183,7 @@ func (rt *runtime) reloadStatus() *cobra.Command {
 				_, err = fmt.Fprint(rt.stdout, status)
 				return err
 			}
-			enc := json.NewEncoder(rt.stdout)
-			enc.SetEscapeHTML(false)
-			enc.SetIndent("", "  ")
-			return enc.Encode(status)
+			return rt.printJSON(status)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
