@@ -154,7 +154,7 @@ func stopHook(b *testing.B, program string, size int, tail ...string) process {
 			"CLAUDE_PLUGIN_DATA=" + data, "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_SESSION_ATTENDED=1",
 		},
 		stdin: fmt.Appendf(nil, `{"session_id":"s1","transcript_path":%q,"cwd":%q,"permission_mode":"auto","hook_event_name":"Stop",`+
-			`"stop_hook_active":false,"last_assistant_message":"Done.","background_tasks":[],"session_crons":[]}`, transcript, project),
+			`"stop_hook_active":false,"last_assistant_message":"words","background_tasks":[],"session_crons":[]}`, transcript, project),
 	}
 }
 

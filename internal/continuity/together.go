@@ -61,22 +61,41 @@ func IsAPIError(message string) bool {
 
 const (
 	// tailWait is the longest SettledTail waits, and tailPoll how often it
-	// looks. The clients of 2026 are late at every second turn, by 60 to 100
-	// ms; beyond a second the figure of the reply before has to do.
-	tailWait = time.Second
+	// looks. The clients of 2026 are late at more than half of all turns, by up
+	// to 180 ms; with what takes much longer the figure of the reply before has
+	// to do.
+	tailWait = 400 * time.Millisecond
 	tailPoll = 20 * time.Millisecond
 )
 
-// SettledTail reads the end of a transcript at the end of a turn. The host
-// writes it late (case F02): while it visibly ends inside the turn, or is not
-// there yet after a first one, it is read again, since the figure before would
-// put every notice off by a turn.
-func SettledTail(path string, sleep func(time.Duration)) (transcript.Tail, error) {
+// SettledTail reads the end of a transcript at the end of the turn whose last
+// message is given. The host writes it late (case F02): while the file is not
+// there yet, or ends inside a turn or before this one, it is read again, since
+// the figure of the turn before would put every notice off by one.
+func SettledTail(path, message string, sleep func(time.Duration)) (transcript.Tail, error) {
 	tail, err := transcript.ReadTail(path)
-	late := func() bool { return tail.Incomplete || path != "" && errors.Is(err, fs.ErrNotExist) }
-	for waited := time.Duration(0); late() && waited < tailWait; waited += tailPoll {
+	for waited := time.Duration(0); late(tail, err, message) && waited < tailWait; waited += tailPoll {
 		sleep(tailPoll)
 		tail, err = transcript.ReadTail(path)
 	}
 	return tail, err
+}
+
+// late reports whether the turn that ends with message is still to be written.
+func late(tail transcript.Tail, err error, message string) bool {
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return tail.Incomplete || !says(tail.Reply, message)
+}
+
+// says reports whether reply is the end of the turn that the host says ended
+// with message. A message of several blocks is put together by the host and
+// comes in several rows.
+func says(reply, message string) bool {
+	reply, message = strings.TrimSpace(reply), strings.TrimSpace(message)
+	if message == "" {
+		return true
+	}
+	return reply != "" && (strings.Contains(message, reply) || strings.Contains(reply, message))
 }

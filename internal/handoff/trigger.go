@@ -115,7 +115,7 @@ func (s stopping) gather() triggerFacts {
 		return f
 	}
 	signal := s.signals()
-	tail, err := continuity.SettledTail(p.TranscriptPath, s.sleep)
+	tail, err := continuity.SettledTail(p.TranscriptPath, p.LastMessage, s.sleep)
 	if err != nil {
 		call.Env.Log("transcript is not readable", "error", err.Error())
 	}

@@ -19,9 +19,8 @@ import (
 )
 
 // latency is how long a Stop hook runs before the rows arrive that the host
-// wrote late (case F02): longer than a hook needs to read the transcript that is
-// there, shorter than it waits for one that is incomplete.
-const latency = 750 * time.Millisecond
+// wrote late (case F02), as on the real client (docs/host.md, Transcripts).
+const latency = 150 * time.Millisecond
 
 // Replayer says what to replay with.
 type Replayer struct {

@@ -22,7 +22,9 @@ type occupancy struct {
 func measure(call *host.Call, from reader, s Settings) occupancy {
 	read := transcript.ReadTail
 	if s.BudgetPct > 0 && (s.Headless || !continuity.Headless(call.Env.Getenv)) {
-		read = func(path string) (transcript.Tail, error) { return continuity.SettledTail(path, call.Env.Sleep) }
+		read = func(path string) (transcript.Tail, error) {
+			return continuity.SettledTail(path, call.Payload.LastMessage, call.Env.Sleep)
+		}
 	}
 	tail, err := read(call.Payload.TranscriptPath)
 	if err != nil {

@@ -12,48 +12,56 @@ import (
 func TestMeasureWaitsForTheReply(t *testing.T) {
 	t.Parallel()
 	prompt := map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": "go on"}}
-	reply := func(tokens int) map[string]any {
+	reply := func(tokens int, text string) map[string]any {
 		return map[string]any{"type": "assistant", "message": map[string]any{
-			"model": opus, "content": []any{}, "usage": map[string]any{"input_tokens": tokens},
+			"model": opus, "content": []any{map[string]any{"type": "text", "text": text}}, "usage": map[string]any{"input_tokens": tokens},
 		}}
 	}
+	const most = 400 * time.Millisecond
 	for name, tt := range map[string]struct {
-		rows   []any
-		config string
-		waits  bool
+		rows    []any
+		config  string
+		message string
+		waits   time.Duration
 	}{
-		"complete":              {[]any{prompt, reply(440_000)}, "", false},
-		"missing":               {[]any{reply(440_000), prompt}, "", true},
-		"missing, over already": {[]any{reply(460_000), prompt}, "", true},
-		"missing, budget off":   {[]any{reply(440_000), prompt}, "context_budget_pct: off", false},
-		"missing, first turn":   {[]any{prompt}, "", true},
-		"no transcript yet":     {nil, "", true},
+		"complete":                       {[]any{prompt, reply(440_000, "All done. ")}, "", "All done.", 0},
+		"complete, in several rows":      {[]any{prompt, reply(440_000, "Part one."), reply(440_000, "Part two.")}, "", "Part one.Part two.", 0},
+		"the host names no message":      {[]any{prompt, reply(440_000, "Done.")}, "", "", 0},
+		"the reply is missing":           {[]any{reply(440_000, "Before."), prompt}, "", "Done.", most},
+		"missing, with the same words":   {[]any{reply(440_000, "Done."), prompt}, "", "Done.", most},
+		"the whole turn is missing":      {[]any{prompt, reply(440_000, "Before.")}, "", "Done.", most},
+		"missing, over already":          {[]any{reply(460_000, "Before."), prompt}, "", "Done.", most},
+		"missing, budget off":            {[]any{reply(440_000, "Before."), prompt}, "context_budget_pct: off", "Done.", 0},
+		"missing, first turn":            {[]any{prompt}, "", "Done.", most},
+		"there is no transcript yet":     {nil, "", "Done.", most},
+		"after a compaction, then a row": {[]any{reply(440_000, "Before."), map[string]any{"type": "system", "subtype": "compact_boundary"}}, "", "Before.", most},
 	} {
 		w := newWorld(t)
 		if tt.rows != nil {
 			w.rows(tt.rows...)
 		}
 		w.put(configFile, tt.config+"\n")
+		w.payload.LastMessage = tt.message
 		slept := time.Duration(0)
 		dir := dirOf(w.project)
 		w.sleep = func(d time.Duration) { slept += d }
 		measure(w.call(), dir, settingsFor(w.call(), dir))
-		if tt.waits && (slept != time.Second) || !tt.waits && slept != 0 {
-			t.Errorf("%s: waited %s", name, slept)
+		if slept != tt.waits {
+			t.Errorf("%s: waited %s, want %s", name, slept, tt.waits)
 		}
 	}
-	// The reply comes after 800 ms.
+	// The reply comes after 180 ms.
 	w := newWorld(t)
-	w.rows(reply(440_000), prompt)
+	w.rows(reply(440_000, "Before."), prompt)
 	dir := dirOf(w.project)
 	slept := time.Duration(0)
 	w.sleep = func(d time.Duration) {
-		if slept += d; slept == 800*time.Millisecond {
-			w.rows(reply(440_000), prompt, reply(461_000))
+		if slept += d; slept == 180*time.Millisecond {
+			w.rows(reply(440_000, "Before."), prompt, reply(461_000, "Done."))
 		}
 	}
 	o := measure(w.call(), dir, settingsFor(w.call(), dir))
-	if o.Tokens != 461_000 || slept != 800*time.Millisecond {
+	if o.Tokens != 461_000 || slept != 180*time.Millisecond {
 		t.Errorf("%d tokens after %s", o.Tokens, slept)
 	}
 }

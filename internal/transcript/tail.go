@@ -14,6 +14,7 @@ type Tail struct {
 	Estimate   bool   // Known, but from bytes / 4: no reply tells its usage
 	Model      string // id of the newest real reply, as the API names it; "" if none
 	Version    string // client version of the newest row that has one; "" if none
+	Reply      string // the newest reply's last words, error messages included; "" if none follows the newest compaction
 	APIError   bool   // the newest reply is an API error message
 	Incomplete bool   // the file ends inside a turn: a half-written last line, or a prompt or tool result that nothing answers yet
 }
@@ -92,19 +93,21 @@ func (s *tailScan) row(r row) {
 
 func (s *tailScan) reply(r row) {
 	var model string
-	var usage []byte
+	var usage, content []byte
 	if !jsonscan.Object(r.message, func(key, value []byte) {
 		switch string(key) {
 		case "model":
 			model = jsonscan.Plain(value)
 		case "usage":
 			usage = value
+		case "content":
+			content = value
 		}
 	}) {
 		return
 	}
 	if !s.replied && !s.settled {
-		s.APIError = r.apiError
+		s.APIError, s.Reply = r.apiError, lastText(content)
 	}
 	s.replied = true
 	if r.apiError || model == synthetic {
@@ -121,6 +124,27 @@ func (s *tailScan) reply(r row) {
 	if n := occupancy(usage); n > 0 {
 		s.Tokens, s.Known, s.settled = n, true, true
 	}
+}
+
+// lastText returns the text of the last text block of a message.
+func lastText(content []byte) string {
+	var last []byte
+	jsonscan.Array(content, func(block []byte) {
+		var text []byte
+		isText := false
+		jsonscan.Object(block, func(key, value []byte) {
+			switch string(key) {
+			case "type":
+				isText = jsonscan.Is(value, "text")
+			case "text":
+				text = value
+			}
+		})
+		if isText {
+			last = text
+		}
+	})
+	return jsonscan.Text(last)
 }
 
 // result adds an estimate when there are real replies and none of them tells

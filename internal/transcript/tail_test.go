@@ -93,6 +93,7 @@ func TestReadTail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			got.Reply = "" // TestReadTailReply
 			if got != tt.want {
 				t.Errorf("got  %+v\nwant %+v", got, tt.want)
 			}
@@ -134,6 +135,7 @@ func TestReadTailOfRecordedSessions(t *testing.T) {
 	} {
 		want.Version = "2.1.332"
 		got, err := ReadTail(filepath.Join("testdata", name))
+		got.Reply = ""
 		if err != nil || got != want {
 			t.Errorf("%s: got %+v, %v\nwant %+v", name, got, err, want)
 		}
@@ -181,5 +183,33 @@ func TestReadTailOfAShrinkingFile(t *testing.T) {
 	s := lines(said(20_000))
 	if _, err := readTail(strings.NewReader(s), int64(len(s))+100); err == nil {
 		t.Error("a file that is shorter than it was is no error")
+	}
+}
+
+func TestReadTailReply(t *testing.T) {
+	t.Parallel()
+	say := func(content string) string {
+		return `{"type":"assistant","message":{"model":"claude-opus-5-5","content":` + content + `,"usage":{"input_tokens":1}}}`
+	}
+	for name, tt := range map[string]struct{ in, want string }{
+		"the newest":           {lines(say(`[{"type":"text","text":"one"}]`), say(`[{"type":"text","text":"t\"wo\n"}]`)), "t\"wo\n"},
+		"the last text block":  {lines(say(`[{"type":"text","text":"one"},{"text":"two","type":"text"},{"type":"tool_use","text":"no"}]`)), "two"},
+		"a call of a tool":     {lines(say(`[{"type":"text","text":"one"}]`), say(`[{"type":"tool_use","input":{"text":"no"}}]`)), ""},
+		"no sidechain":         {lines(say(`[{"type":"text","text":"one"}]`), sidechain(said(5))), "one"},
+		"an error of the API":  {lines(say(`[{"type":"text","text":"one"}]`), limitRow), "API Error: Request rejected (429)"},
+		"before a compaction":  {lines(say(`[{"type":"text","text":"one"}]`), boundary(`{"postTokens":5}`)), ""},
+		"content is no list":   {lines(say(`"one"`)), ""},
+		"nothing is there yet": {lines(typed("a")), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := ReadTail(written(t, tt.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Reply != tt.want {
+				t.Errorf("got %q, want %q", got.Reply, tt.want)
+			}
+		})
 	}
 }
