@@ -523,13 +523,13 @@ func TestCloneThatShipsADigest(t *testing.T) {
 	}
 }
 
-// The commands a person types, through the Bash tool as the model would run
-// what they say.
+// The commands a person types, by the names our messages give them, through the
+// Bash tool as the model would run what they say.
 func TestSnapshotAndReloadCommands(t *testing.T) {
 	w := newReload(t)
 	s := w.open("--permission-mode", "acceptEdits", "--allowedTools", "Bash(ccreload:*)")
 	text := digest("paint the newt", "mix the newt's green")
-	s.say("/cc-reload:snapshot mind the varnish",
+	s.say("/snapshot mind the varnish",
 		fakeapi.Use("Bash", map[string]any{"command": "ccreload reload write --arm <<'DIGEST'\n" + text + "DIGEST", "description": "save"}),
 		fakeapi.Say("Saved."))
 	r := w.request("the text of /snapshot", 0, func(r fakeapi.Request) bool { return r.Kind == fakeapi.Main && r.Has("mind the varnish") })
@@ -545,7 +545,14 @@ func TestSnapshotAndReloadCommands(t *testing.T) {
 	if !w.prompted("what now?").Has("mix the newt's green") {
 		t.Error("the digest did not arrive")
 	}
-	s.say("/cc-reload:reload-budget 30",
+	// The client has commands of its own whose names begin like this one.
+	s.say("/reload",
+		fakeapi.Use("Bash", map[string]any{"command": "ccreload reload show", "description": "show"}),
+		fakeapi.Say("Shown."))
+	w.request("the text of /reload", 0, func(r fakeapi.Request) bool {
+		return r.Kind == fakeapi.Main && r.Has("Bring the saved digest into this session")
+	})
+	s.say("/reload-budget 30",
 		fakeapi.Use("Bash", map[string]any{"command": "ccreload config set context_budget_pct 30", "description": "set"}),
 		fakeapi.Say("Set."))
 	s.say("work", fakeapi.Say("Worked.").At(31*percent))
