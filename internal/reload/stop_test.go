@@ -251,7 +251,7 @@ func TestStopClimbsTheLadder(t *testing.T) {
 		}
 	}
 	out := w.at(564_000, opus).stop()
-	says(t, out.Message, "56 % full", "564k of 1M", "budget 45 %", "/snapshot", "/clear", "/reload-budget")
+	says(t, out.Message, "56 % full", "564k of 1M", "budget 45 %", "/cc-reload:snapshot", "/clear", "/cc-reload:reload-budget")
 }
 
 func TestStopLadderThatMakesNoSenseIsNone(t *testing.T) {
@@ -350,8 +350,8 @@ func TestStopFinishesTheSnapshotTurn(t *testing.T) {
 		"stale (a snapshot turn the user interrupted)": {func(w *world) {
 			w.put(digestFile, "old")
 			os.Chtimes(w.path(digestFile), old, old)
-		}, []string{"not refreshed", "armed", "/snapshot"}, "saved", true},
-		"no digest":      {func(w *world) {}, []string{"no digest", "nothing is armed", "/snapshot"}, "saved", false},
+		}, []string{"not refreshed", "armed", "/cc-reload:snapshot"}, "saved", true},
+		"no digest":      {func(w *world) {}, []string{"no digest", "nothing is armed", "/cc-reload:snapshot"}, "saved", false},
 		"an empty one":   {func(w *world) { w.put(digestFile, " \n") }, []string{"no digest"}, "saved", false},
 		"a directory":    {func(w *world) { os.Mkdir(w.path(digestFile), 0o755) }, []string{"no digest"}, "saved", false},
 		"arm is blocked": {func(w *world) { w.digest(); os.Mkdir(w.path(armFile), 0o755) }, []string{"NOT armed", "pending"}, "saved", false},
@@ -615,7 +615,7 @@ func TestStopArmIsADirectory(t *testing.T) {
 	if out.Continue != "" || strings.Contains(out.Message, "armed") {
 		t.Errorf("%+v", out)
 	}
-	says(t, out.Message, "/snapshot")
+	says(t, out.Message, "/cc-reload:snapshot")
 	if info, err := os.Stat(w.path(armFile)); err != nil || !info.IsDir() {
 		t.Error("the directory was touched")
 	}

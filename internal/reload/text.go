@@ -49,16 +49,16 @@ Use these four headings as they are. Facts, paths and commands instead of story,
 }
 
 func textNotice(o occupancy, s Settings, armed bool) string {
-	next := "/snapshot writes down where the work stands, /clear then starts afresh with it. /reload-budget changes the budget."
+	next := "/cc-reload:snapshot writes down where the work stands, /clear then starts afresh with it. /cc-reload:reload-budget changes the budget."
 	if armed {
-		next = "A digest is armed: /clear starts afresh with it. /snapshot brings it up to date first."
+		next = "A digest is armed: /clear starts afresh with it. /cc-reload:snapshot brings it up to date first."
 	}
 	return fmt.Sprintf("cc-reload: context %s, budget %s. %s", fullness(o), budget(o, s), next)
 }
 
 func textArmed(fresh bool) string {
 	if !fresh {
-		return "cc-reload: the digest was not refreshed. The older one in .reload/session.md is armed for the next session; /snapshot writes a new one before you /clear."
+		return "cc-reload: the digest was not refreshed. The older one in .reload/session.md is armed for the next session; /cc-reload:snapshot writes a new one before you /clear."
 	}
 	return "cc-reload: snapshot saved in .reload/session.md and armed. /clear starts afresh with it."
 }
@@ -68,16 +68,16 @@ func textNotArmed(fresh bool) string {
 	if !fresh {
 		state = "The digest in .reload/session.md was not refreshed either"
 	}
-	return "cc-reload: NOT armed, because .reload/pending cannot be written. " + state + ". Move away what stands at .reload/pending, then run /snapshot; until then /clear starts without a digest."
+	return "cc-reload: NOT armed, because .reload/pending cannot be written. " + state + ". Move away what stands at .reload/pending, then run /cc-reload:snapshot; until then /clear starts without a digest."
 }
 
 func textNoDigest() string {
-	return "cc-reload: no digest was written, so nothing is armed and /clear would lose the thread. /snapshot tries again."
+	return "cc-reload: no digest was written, so nothing is armed and /clear would lose the thread. /cc-reload:snapshot tries again."
 }
 
 // What commands say about the digest.
 const (
-	textNothingThere = "there is no digest in this project; /snapshot writes one"
+	textNothingThere = "there is no digest in this project; /cc-reload:snapshot writes one"
 	textEmptyDigest  = "there is no digest on the standard input; hand it in as Markdown: ccreload reload write <<'DIGEST' … DIGEST"
 )
 
@@ -137,7 +137,7 @@ func (s Status) String() string {
 	line("Budget", "%s (%s), mode %s (%s)", s.Context.Budget, get(keyPercent).Source, mode.Value, mode.Source)
 	switch d := s.Digest; {
 	case d == nil:
-		line("Digest", "none; /snapshot writes one")
+		line("Digest", "none; /cc-reload:snapshot writes one")
 	case d.Problem != "":
 		line("Digest", "%s cannot be read: %s", d.Path, d.Problem)
 	default:
@@ -277,7 +277,7 @@ func textLeft(owner string) string {
 	if owner != "" {
 		owner = " (" + owner + ")"
 	}
-	return "cc-reload: a digest is armed by another session" + owner + " that is still running here, and was left to it. /reload takes it into this one."
+	return "cc-reload: a digest is armed by another session" + owner + " that is still running here, and was left to it. /cc-reload:reload takes it into this one."
 }
 
 func textTracked(names []string) string {
@@ -289,7 +289,7 @@ func textForeignConfig(path string) string {
 }
 
 func textUnasked(err error) string {
-	return fmt.Sprintf("⚠ cc-reload: a digest is armed, but git could not say whether it came with the repository (%v). It was not loaded; /reload does so if you trust it.", err)
+	return fmt.Sprintf("⚠ cc-reload: a digest is armed, but git could not say whether it came with the repository (%v). It was not loaded; /cc-reload:reload does so if you trust it.", err)
 }
 
 func textUnreadable(err error) string {

@@ -535,13 +535,13 @@ func TestArmOfALivingSessionIsLeft(t *testing.T) {
 
 	w.env["CLAUDE_PID"] = "72"
 	out := w.on(host.SessionStart, "s1")
-	says(t, out.Message, "/reload", "s0")
+	says(t, out.Message, "/cc-reload:reload", "s0")
 	if out.Context != "" || strings.Contains(out.Message, "\n") || w.read(armFile) != "s0" {
 		t.Errorf("%+v", out)
 	}
 	plain(t, w.on(host.SessionStart, "s2", source("clear")))
 	out = w.on(host.UserPromptSubmit, "s2")
-	says(t, out.Message, "/reload")
+	says(t, out.Message, "/cc-reload:reload")
 	plain(t, w.on(host.UserPromptSubmit, "s2"))
 	plain(t, w.on(host.SessionEnd, "s2"))
 	// Its own compaction does not take the arm over either.
