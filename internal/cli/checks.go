@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/proc"
@@ -335,56 +337,110 @@ func (rt *runtime) checkLine() finding {
 	return noted(check, "ccreload statusline install", "not installed")
 }
 
-// checkProject looks at the settings in force and the state of the project.
+// checkProject looks at the settings in force and the state of the project, for
+// each plugin that runs here or has.
 func (rt *runtime) checkProject(ctx context.Context, list []installed, project string) []finding {
-	profile, err := rt.profile(reload.Plugin)
-	if err != nil {
-		return []finding{wrong("options", "", "%v", err)}
-	}
-	out := []finding{rt.checkOptions(profile, list, project)}
 	const check = "project"
-	dir := state.At(filepath.Join(project, ".reload"))
-	if dir.Kind("") == state.Absent {
+	var used, kept []string
+	for _, plugin := range plugins() {
+		if stateKind(project, plugin) != state.Absent {
+			kept = append(kept, plugin)
+		} else if !rt.enabled(plugin, project) {
+			continue
+		}
+		used = append(used, plugin)
+	}
+	out := []finding{rt.checkOptions(used, list, project)}
+	if len(kept) == 0 {
 		if err := writable(project); err != nil {
 			return append(out, wrong(check, "make it writable for you", "%s cannot be written: %v", project, err))
 		}
-		return append(out, ok(check, "%s: the plugin has kept nothing here yet", project))
+		return append(out, ok(check, "%s: nothing is kept here yet", project))
 	}
-	if info, err := os.Lstat(dir.Path("")); err == nil && !info.IsDir() {
-		return append(out, wrong(check, "move it away", "%s is not a directory, so nothing is kept", dir.Path("")))
-	}
-	if err := writable(dir.Path("")); err != nil {
-		return append(out, wrong(check, "make it writable for you", "%s cannot be written: %v", dir.Path(""), err))
-	}
-	out = append(out, checkDigest(reload.Desk{Project: project, Env: rt.env, Profile: profile}.Status(""))...)
-	var names []string
-	for _, name := range dir.Names() {
-		names = append(names, filepath.Join(".reload", name))
-	}
-	tracked, err := git.Tracked(ctx, project, names...)
-	if err != nil {
-		return append(out, noted(check, "", "git does not tell whether it tracks .reload, so nothing from there is handed on: %v", err))
-	}
-	if len(tracked) > 0 {
-		out = append(out, wrong(check, "git rm -r --cached .reload",
-			"git tracks %s: a digest that comes with a repository is not trusted and not handed on", strings.Join(tracked, ", ")))
+	for _, plugin := range kept {
+		path := filepath.Join(project, stateDirs[plugin])
+		if info, err := os.Lstat(path); err == nil && !info.IsDir() {
+			out = append(out, wrong(check, "move it away", "%s is not a directory, so nothing is kept", path))
+			continue
+		}
+		if err := writable(path); err != nil {
+			out = append(out, wrong(check, "make it writable for you", "%s cannot be written: %v", path, err))
+			continue
+		}
+		out = append(out, rt.checkWaiting(plugin, project)...)
+		out = append(out, checkTracked(ctx, project, stateDirs[plugin])...)
 	}
 	return out
 }
 
-// checkOptions names the values that are set and count for nothing.
-func (rt *runtime) checkOptions(profile host.Profile, list []installed, project string) finding {
-	const check = "options"
-	set := rt.userOptions(profile, list, project)
-	getenv := func(name string) string {
-		if v := rt.env.Getenv(name); v != "" {
-			return v
-		}
-		return set[name]
+// stateKind says what stands where plugin keeps its state of a project.
+func stateKind(project, plugin string) state.Kind {
+	return state.At(filepath.Join(project, stateDirs[plugin])).Kind("")
+}
+
+// checkWaiting looks at what plugin has for the next session.
+func (rt *runtime) checkWaiting(plugin, project string) []finding {
+	if plugin == handoff.Plugin {
+		return []finding{checkHandoff(project)}
 	}
+	profile, err := rt.profile(plugin)
+	if err != nil {
+		return []finding{wrong("digest", "", "%v", err)}
+	}
+	return checkDigest(reload.Desk{Project: project, Env: rt.env, Profile: profile}.Status(""))
+}
+
+// checkHandoff says what document waits for the next session.
+func checkHandoff(project string) finding {
+	const check = "handoff"
+	switch path, there := handoff.Waiting(project); {
+	case path == "":
+		return ok(check, "none waits for the next session")
+	case !there:
+		return noted(check, "", "%s was to wait for the next session and is not there any more", path)
+	default:
+		return ok(check, "%s waits for the next session", path)
+	}
+}
+
+// checkTracked looks for state that came with the repository (case F61).
+func checkTracked(ctx context.Context, project, dir string) []finding {
+	const check = "project"
+	var names []string
+	for _, name := range state.At(filepath.Join(project, dir)).Names() {
+		names = append(names, filepath.Join(dir, name))
+	}
+	tracked, err := git.Tracked(ctx, project, names...)
+	switch {
+	case err != nil:
+		return []finding{noted(check, "", "git does not tell whether it tracks %s, so nothing from there is handed on: %v", dir, err)}
+	case len(tracked) > 0:
+		return []finding{wrong(check, "git rm -r --cached "+dir,
+			"git tracks %s: what comes with a repository is not trusted and not handed on", strings.Join(tracked, ", "))}
+	}
+	return nil
+}
+
+// checkOptions names the values of the plugins that are set and count for
+// nothing.
+func (rt *runtime) checkOptions(plugins []string, list []installed, project string) finding {
+	const check = "options"
 	var ignored []string
-	for _, e := range reload.ProjectOptions(project, profile, getenv).Entries() {
-		ignored = append(ignored, e.Ignored...)
+	for _, plugin := range plugins {
+		of, err := rt.options(plugin, project)
+		if err != nil {
+			return wrong(check, "", "%v", err)
+		}
+		set, getenv := rt.userOptions(of.Profile, list, project), of.Getenv
+		of.Getenv = func(name string) string {
+			if v := rt.env.Getenv(name); v != "" {
+				return v
+			}
+			return cmp.Or(set[name], getenv(name))
+		}
+		for _, e := range of.Entries() {
+			ignored = append(ignored, e.Ignored...)
+		}
 	}
 	if len(ignored) > 0 {
 		return wrong(check, "ccreload config set KEY VALUE for the project, /plugin for your own",
@@ -424,7 +480,7 @@ func checkDigest(s reload.Status) []finding {
 	}
 	switch d := s.Digest; {
 	case d == nil && s.Armed:
-		out = append(out, wrong(check, "/snapshot, or remove .reload/pending", "armed, and there is no digest to hand on"))
+		out = append(out, wrong(check, "/cc-reload:snapshot, or remove .reload/pending", "armed, and there is no digest to hand on"))
 	case d == nil:
 		out = append(out, ok(check, "none yet"))
 	case d.Problem != "":

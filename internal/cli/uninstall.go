@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,12 +14,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/hook"
+	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/statusline"
 )
 
-// stateDirs are the directories our plugins keep in a project.
-var stateDirs = []string{".reload", ".handoff"}
+// stateDirs are the directories our plugins keep in a project, by plugin.
+var stateDirs = map[string]string{reload.Plugin: ".reload", handoff.Plugin: ".handoff"}
 
 func (rt *runtime) uninstallCommand() *cobra.Command {
 	var dryRun bool
@@ -97,7 +100,7 @@ func (rt *runtime) leftovers(ctx context.Context, list []installed) ([]string, e
 		return nil, err
 	}
 	var out []string
-	for _, name := range stateDirs {
+	for _, name := range slices.Sorted(maps.Values(stateDirs)) {
 		path := filepath.Join(project, name)
 		// A link is not what we make.
 		if info, err := os.Lstat(path); err != nil || !info.IsDir() {
@@ -121,7 +124,7 @@ func (rt *runtime) leftovers(ctx context.Context, list []installed) ([]string, e
 			}
 		}
 	}
-	return out, nil
+	return append(out, handoff.Locks(filepath.Join(rt.configDir(), "projects"))...), nil
 }
 
 // tracks reports whether git tracks anything in dir.
@@ -144,7 +147,7 @@ func hasOurTraces(dir string) bool {
 	entries, _ := os.ReadDir(dir) // none when it cannot be read
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 		name := e.Name()
-		return name == hook.LogName || strings.HasPrefix(name, "platform-") || strings.HasPrefix(name, "told-")
+		return name == hook.LogName || name == handoff.StampFile || strings.HasPrefix(name, "platform-") || strings.HasPrefix(name, "told-")
 	})
 }
 

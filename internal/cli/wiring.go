@@ -61,8 +61,12 @@ func projectOf(cwd string) string {
 }
 
 func hasState(dir string) bool {
-	info, err := os.Lstat(filepath.Join(dir, ".reload"))
-	return err == nil && info.IsDir()
+	for _, name := range stateDirs {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.IsDir() {
+			return true
+		}
+	}
+	return false
 }
 
 // mainCheckout returns the directory of the repository that a linked worktree

@@ -65,7 +65,7 @@ func TestProjectOf(t *testing.T) {
 	for _, dir := range []string{
 		"main/.git/worktrees/w", "main/.reload", "main/sub/deep",
 		"tree/sub", "other/.git", "other/sub/.reload", "other/sub/deep", "other/plain",
-		"main/nested/.git", "loose/deep",
+		"main/nested/.git", "loose/deep", "handed/.git", "handed/.handoff", "handed/sub",
 	} {
 		if err := os.MkdirAll(in(dir), 0o755); err != nil {
 			t.Fatal(err)
@@ -83,6 +83,7 @@ func TestProjectOf(t *testing.T) {
 		"other/plain":     "other/plain",
 		"main/nested":     "main/nested", // a repository of its own
 		"loose/deep":      "loose/deep",
+		"handed/sub":      "handed",
 		"other/sub":       "other/sub",
 		"main/.reload/..": "main",
 	} {

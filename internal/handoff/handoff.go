@@ -23,13 +23,14 @@ const Plugin = "graceful-handoff"
 // Files. The artifact stands among the user's own; the rest is kept in the
 // project's .handoff, which ignores itself, and in the plugin's data directory.
 const (
+	StampFile = ".effective" // in the data directory: the user's options
+
 	artifactStem = "NEXT-SESSION"
 	artifactEnd  = ".local.md"
 	stateName    = ".handoff"
 	archiveName  = "archive"
-	ledgerFile   = "ledger"     // in the data directory: what this user's runtime wrote
-	stampFile    = ".effective" // in the data directory: the user's options
-	modelsFile   = ".models"    // in the data directory: models of the newest sessions
+	ledgerFile   = "ledger"  // in the data directory: what this user's runtime wrote
+	modelsFile   = ".models" // in the data directory: models of the newest sessions
 )
 
 const (

@@ -38,6 +38,13 @@ func quiet(call *host.Call, s Settings) bool {
 	return continuity.LoopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !s.Headless
 }
 
+// Waiting returns the path of the artifact that is armed for the next session
+// of a project, "" for none, and whether it is there.
+func Waiting(project string) (path string, there bool) {
+	arm, _ := continuity.FindArm(dirOf(project))
+	return arm.Item, arm.Item != "" && isFile(arm.Item)
+}
+
 // loads reports whether a session that begins this way takes a handoff. An
 // unknown source is a startup (case F05).
 func loads(source string, onStartup bool) bool {
@@ -204,12 +211,12 @@ func remember(call *host.Call) {
 	stamp := options.Stamp(call.Profile, call.Env.Getenv)
 	id := continuity.FileName(continuity.SessionID(call.Payload))
 	model := call.Payload.Model
-	old, _ := dir.Read(stampFile, maxFile)
+	old, _ := dir.Read(StampFile, maxFile)
 	if string(old) == string(stamp) && (model == "" || modelOf(call.Data, id) == model) {
 		return
 	}
 	err := dir.Do(lockWait, func(tx *state.Tx) error {
-		if err := tx.Write(stampFile, stamp); err != nil || model == "" || id == "" {
+		if err := tx.Write(StampFile, stamp); err != nil || model == "" || id == "" {
 			return err
 		}
 		data, _ := tx.Read(modelsFile, maxFile)

@@ -92,6 +92,12 @@ func (l *sessionLock) done(now time.Time) {
 	}
 }
 
+// Locks returns the locks of all sessions below a directory of transcripts.
+func Locks(projects string) []string {
+	locks, _ := filepath.Glob(filepath.Join(projects, "*", lockPrefix+"*")) // only the pattern could be wrong
+	return locks
+}
+
 // sweepLocks removes locks that nobody asks for any more.
 func sweepLocks(dir string, now time.Time) {
 	f, err := os.Open(dir)
