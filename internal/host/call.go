@@ -23,8 +23,9 @@ type Payload struct {
 	BackgroundTasks int    // Stop: how many are still running
 	Failure         string // StopFailure: the kind, e.g. rate_limit
 
-	Tool     string // PreToolUse, PostToolUse: the tool's name
-	ToolPath string // PreToolUse, PostToolUse: tool_input.file_path
+	Tool        string // PreToolUse, PostToolUse: the tool's name
+	ToolPath    string // PreToolUse, PostToolUse: tool_input.file_path
+	ToolCommand string // PreToolUse, PostToolUse: tool_input.command
 
 	Trigger string // PreCompact, PostCompact: manual or auto
 	Summary string // PostCompact: the host's own summary
@@ -37,13 +38,18 @@ type Output struct {
 	Context  string // for the model; SessionStart, UserPromptSubmit, PreToolUse, PostToolUse
 	Message  string // for the person in front of the screen
 	Continue string // Stop only: the model goes on, with this instruction
+	// Ask has the host ask the person before the tool runs, for this reason and
+	// in every permission mode. PreToolUse only.
+	Ask string
 	// Client is the version of the host as far as it is known ("2.1.332"), for
 	// the outputs that differ from version to version. Empty means unknown.
 	Client string
 }
 
 // Silent reports whether o says nothing.
-func (o Output) Silent() bool { return o.Context == "" && o.Message == "" && o.Continue == "" }
+func (o Output) Silent() bool {
+	return o.Context == "" && o.Message == "" && o.Continue == "" && o.Ask == ""
+}
 
 // Env is the world outside a handler. Tests put in their own clock,
 // environment and process table, so that no decision has to be slept for.

@@ -77,8 +77,11 @@ func (p *Payload) set(key string, value []byte) {
 		p.Tool = jsonscan.Text(value)
 	case "tool_input":
 		jsonscan.Object(value, func(key, value []byte) {
-			if string(key) == "file_path" {
+			switch string(key) {
+			case "file_path":
 				p.ToolPath = jsonscan.Text(value)
+			case "command":
+				p.ToolCommand = jsonscan.Text(value)
 			}
 		})
 	case "trigger":
@@ -101,7 +104,13 @@ type claudeOutput struct {
 type claudeSpecific struct {
 	Event   Event  `json:"hookEventName"`
 	Context string `json:"additionalContext,omitempty"`
+	Verdict string `json:"permissionDecision,omitempty"`
+	Reason  string `json:"permissionDecisionReason,omitempty"`
 }
+
+// ask is the only verdict on a tool that hooks of ours give: to allow or to
+// deny is the person's.
+const ask = "ask"
 
 // Encode returns the bytes to write to stdout for out, nil for silence. A
 // text above MaxText is cut. What e does not accept is an error: the host
@@ -120,6 +129,8 @@ func (Claude) Encode(e Event, out Output) ([]byte, error) {
 		return nil, fmt.Errorf("event %s takes no message", e)
 	case out.Continue != "" && !r.continues:
 		return nil, fmt.Errorf("event %s cannot continue the turn", e)
+	case out.Ask != "" && !r.asks:
+		return nil, fmt.Errorf("event %s cannot have the person asked", e)
 	}
 	c := claudeOutput{Message: Cut(out.Message, MaxText)}
 	switch {
@@ -129,6 +140,12 @@ func (Claude) Encode(e Event, out Output) ([]byte, error) {
 		c.Specific = &claudeSpecific{Event: e, Context: Cut(out.Continue, MaxText)}
 	case out.Continue != "":
 		c.Decision, c.Reason = "block", Cut("Not an error: "+out.Continue, MaxText)
+	}
+	if out.Ask != "" {
+		if c.Specific == nil {
+			c.Specific = &claudeSpecific{Event: e}
+		}
+		c.Specific.Verdict, c.Specific.Reason = ask, Cut(out.Ask, MaxText)
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -196,6 +213,10 @@ func (Claude) Parse(e Event, stdout []byte) (Output, error) {
 		if s.Event != e {
 			return Output{}, fmt.Errorf("output is for %q, the event is %s", s.Event, e)
 		}
+		if s.Verdict != "" && s.Verdict != ask || (s.Verdict == "") != (s.Reason == "") {
+			return Output{}, fmt.Errorf("permissionDecision %q needs the value %s and a reason", s.Verdict, ask)
+		}
+		out.Ask = s.Reason
 		if e == Stop {
 			out.Continue = s.Context
 		} else {
@@ -205,7 +226,7 @@ func (Claude) Parse(e Event, stdout []byte) (Output, error) {
 	if out.Silent() {
 		return Output{}, errors.New("output says nothing: silence is zero bytes")
 	}
-	for _, s := range []string{out.Context, out.Message, out.Continue} {
+	for _, s := range []string{out.Context, out.Message, out.Continue, out.Ask} {
 		if Len(s) > MaxText {
 			return Output{}, fmt.Errorf("text has %d characters, the host takes %d", Len(s), MaxText)
 		}

@@ -48,6 +48,9 @@ func TestEncode(t *testing.T) {
 		"continue":                         {event: Stop, out: Output{Continue: "go", Client: "2.1.163"}, want: `{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"go"}}`},
 		"continue, older":                  {event: Stop, out: Output{Continue: "go", Client: "2.1.162"}, want: `{"decision":"block","reason":"Not an error: go"}`},
 		"continue, unknown":                {event: Stop, out: Output{Continue: "go"}, want: `{"decision":"block","reason":"Not an error: go"}`},
+		"ask":                              {event: PreToolUse, out: Output{Ask: "why"}, want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"why"}}`},
+		"ask, with context":                {event: PreToolUse, out: Output{Ask: "why", Context: "c"}, want: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"c","permissionDecision":"ask","permissionDecisionReason":"why"}}`},
+		"ask too late":                     {event: PostToolUse, out: Output{Ask: "why"}, fail: true},
 		"compact takes none (case F18)":    {event: PreCompact, out: Output{Context: "c"}, fail: true},
 		"end takes none":                   {event: SessionEnd, out: Output{Message: "m"}, fail: true},
 		"stop takes no context":            {event: Stop, out: Output{Context: "m"}, fail: true},
@@ -76,6 +79,15 @@ func TestValidRefuses(t *testing.T) {
 	} {
 		if (Claude{}).Valid(SessionStart, []byte(s)) == nil {
 			t.Errorf("%.60s is accepted", s)
+		}
+	}
+}
+
+func TestValidRefusesVerdictsThatAreNotOurs(t *testing.T) {
+	for _, s := range []string{`"allow","permissionDecisionReason":"x"`, `"deny","permissionDecisionReason":"x"`, `"ask"`, `"","permissionDecisionReason":"x"`} {
+		out := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":` + s + `}}`
+		if (Claude{}).Valid(PreToolUse, []byte(out)) == nil {
+			t.Errorf("%s is accepted", out)
 		}
 	}
 }

@@ -37,6 +37,7 @@ type rule struct {
 	context   bool // hookSpecificOutput.additionalContext reaches the model
 	message   bool // systemMessage is read (and, apart from /clear, shown)
 	continues bool // the turn can be continued
+	asks      bool // the person can be asked first
 }
 
 // rules is the allow-list. An event that is missing here is unknown to us and
@@ -44,7 +45,7 @@ type rule struct {
 var rules = map[Event]rule{
 	SessionStart:       {matcher: true, context: true, message: true},
 	UserPromptSubmit:   {context: true, message: true},
-	PreToolUse:         {matcher: true, path: true, context: true, message: true},
+	PreToolUse:         {matcher: true, path: true, context: true, message: true, asks: true},
 	PostToolUse:        {matcher: true, path: true, context: true, message: true},
 	PostToolUseFailure: {matcher: true, path: true, context: true, message: true},
 	PermissionRequest:  {matcher: true, path: true},

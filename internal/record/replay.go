@@ -260,6 +260,7 @@ func (p *player) start(h handler, c Call, step *Step, arrive func() error) error
 	step.Said.Message = join(step.Said.Message, p.world.places.out(said.Message))
 	step.Said.Context = join(step.Said.Context, p.world.places.out(said.Context))
 	step.Said.Continue = join(step.Said.Continue, p.world.places.out(said.Continue))
+	step.Said.Ask = join(step.Said.Ask, p.world.places.out(said.Ask))
 	return nil
 }
 

@@ -91,6 +91,7 @@ func (t *Timeline) Step(s Step) {
 		label = "not shown"
 	}
 	t.text(label, s.Said.Message, t.yellow)
+	t.text("asks", s.Said.Ask, t.yellow)
 	t.text("to model", s.Said.Continue, t.cyan)
 	t.text("to model", s.Said.Context, t.cyan)
 	t.text("fault", s.Fault, t.red)
@@ -268,6 +269,7 @@ type ReportCall struct {
 	Hidden    bool       `json:"hidden,omitempty"`   // which the client does not show
 	Context   string     `json:"context,omitempty"`  // for the model
 	Continue  string     `json:"continue,omitempty"` // with which the turn goes on
+	Ask       string     `json:"ask,omitempty"`      // why the person is asked before the tool runs
 	Fault     string     `json:"fault,omitempty"`
 }
 
@@ -283,6 +285,7 @@ func (s Step) Report() ReportCall {
 		Hidden:    s.Hidden(),
 		Context:   s.Said.Context,
 		Continue:  s.Said.Continue,
+		Ask:       s.Said.Ask,
 		Fault:     s.Fault,
 	}
 	if s.Tokens >= 0 {
