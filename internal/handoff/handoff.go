@@ -63,11 +63,22 @@ func isArtifact(name string) bool {
 	return strings.HasPrefix(name, artifactStem) && strings.HasSuffix(name, artifactEnd)
 }
 
+// preTool has the person asked before the model commits a handoff. Without it
+// the host's auto mode would say yes in their place.
+func preTool(call *host.Call) (host.Output, error) {
+	// Hosts that know no `if` rule call this before every command.
+	if !strings.Contains(call.Payload.ToolCommand, "ccreload handoff commit") {
+		return host.Output{}, nil
+	}
+	return host.Output{Ask: textAsk}, nil
+}
+
 // Handlers returns the plugin's handlers by event.
 func Handlers() map[host.Event]host.Handler {
 	return map[host.Event]host.Handler{
 		host.SessionStart:     sessionStart,
 		host.UserPromptSubmit: userPrompt,
+		host.PreToolUse:       preTool,
 		host.Stop:             stop,
 		host.SessionEnd:       sessionEnd,
 	}

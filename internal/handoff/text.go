@@ -216,6 +216,9 @@ func textNoSession(err error) string { return fmt.Sprintf("transcript: %v", err)
 
 // Questions.
 
+// textAsk is read under the command that the model wants to run.
+const textAsk = "graceful-handoff: yes commits the handoff document, with nothing else in the commit and nothing pushed; no leaves it uncommitted."
+
 func questionCommit(names []string, branch string) string {
 	return fmt.Sprintf("Commit %s on branch %s?", strings.Join(names, ", "), branch)
 }
