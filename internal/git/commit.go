@@ -177,17 +177,13 @@ func (r *Repo) Adopt(ctx context.Context, commit string, paths ...string) error 
 	if r.IndexLocked() {
 		return ErrIndexLocked
 	}
-	list := func(args ...string) (map[string]string, error) {
-		out, err := call{dir: r.Top, args: append(append(args, "--"), paths...)}.run(ctx)
-		return parseEntries(string(out)), err
-	}
-	index, err := list("ls-files", "-s", "-z")
+	index, err := r.indexed(ctx, paths...)
 	if err != nil {
 		return err
 	}
 	var trees [3]map[string]string
 	for i, tree := range []string{commit + "^", commit, "HEAD"} {
-		if trees[i], err = list("ls-tree", "-z", tree); err != nil {
+		if trees[i], err = r.inTree(ctx, tree, paths...); err != nil {
 			return err
 		}
 	}
@@ -202,6 +198,47 @@ func (r *Repo) Adopt(ctx context.Context, commit string, paths ...string) error 
 	}
 	_, err = call{dir: r.Top, args: args}.run(ctx)
 	return err
+}
+
+// indexed returns the entries that the index has for paths below Top, inTree
+// those of a tree.
+func (r *Repo) indexed(ctx context.Context, paths ...string) (map[string]string, error) {
+	return r.entries(ctx, paths, "ls-files", "-s", "-z")
+}
+
+func (r *Repo) inTree(ctx context.Context, tree string, paths ...string) (map[string]string, error) {
+	return r.entries(ctx, paths, "ls-tree", "-z", tree)
+}
+
+func (r *Repo) entries(ctx context.Context, paths []string, args ...string) (map[string]string, error) {
+	out, err := call{dir: r.Top, args: append(append(args, "--"), paths...)}.run(ctx)
+	return parseEntries(string(out)), err
+}
+
+// Unstaged returns the file at path as HEAD has it, for a file that at most the
+// worktree changes: the index holds the same, and no operation is in progress
+// that could have brought other content. For any other file it is an error.
+func (r *Repo) Unstaged(ctx context.Context, path string) ([]byte, error) {
+	if op := r.Operation(); op != "" {
+		return nil, fmt.Errorf("a %s is in progress", op)
+	}
+	rel, err := r.Rel(path)
+	if err != nil {
+		return nil, err
+	}
+	index, err := r.indexed(ctx, rel)
+	if err != nil {
+		return nil, err
+	}
+	head, err := r.inTree(ctx, "HEAD", rel)
+	if err != nil {
+		return nil, err
+	}
+	mode, id, ok := strings.Cut(head[rel], ",")
+	if !ok || index[rel] != head[rel] || !strings.HasPrefix(mode, "100") {
+		return nil, fmt.Errorf("the index differs from HEAD in %q", rel)
+	}
+	return call{dir: r.Top, args: []string{"cat-file", "blob", id}}.run(ctx)
 }
 
 // parseEntries reads the answer of git ls-files -s -z or git ls-tree -z: path →

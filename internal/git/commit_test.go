@@ -293,3 +293,33 @@ func TestAdoptLeavesWhatTheUserHasTouched(t *testing.T) {
 		t.Errorf("a file that a later commit removed is back (%v)", err)
 	}
 }
+
+func TestUnstaged(t *testing.T) {
+	t.Parallel()
+	dir, _ := dirty(t)
+	r := open(t, dir)
+	at := func(name string) (string, error) {
+		content, err := r.Unstaged(t.Context(), filepath.Join(dir, name))
+		return string(content), err
+	}
+	put(t, dir, "NEXT.md", "one\n")
+	id, err := r.CommitOnly(t.Context(), "m", filepath.Join(dir, "NEXT.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := at("NEXT.md"); err == nil {
+		t.Errorf("the index does not know it: %q", got)
+	}
+	if err := r.Adopt(t.Context(), id, "NEXT.md"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "NEXT.md", "two\n")
+	if got, err := at("NEXT.md"); got != "one\n" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for _, name := range []string{"s", ".env", "nowhere"} {
+		if got, err := at(name); err == nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

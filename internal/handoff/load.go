@@ -148,7 +148,8 @@ func nextStep(doc string) string {
 
 // trusted reports whether an artifact is this user's: our runtime wrote it, or
 // a person edited what it wrote. An edited one that git tracks may have been
-// edited by whoever pushed it, and its id is known to them.
+// edited by whoever pushed it, and its id is known to them: it counts only when
+// what git has of it is still what our runtime wrote.
 func trusted(call *host.Call, known ledger, path string, content []byte) bool {
 	switch known.judge(path, content) {
 	case ours:
@@ -160,9 +161,20 @@ func trusted(call *host.Call, known ledger, path string, content []byte) bool {
 		if err != nil {
 			call.Env.Log("git did not say whether the artifact is tracked", "error", err.Error())
 		}
-		return err == nil && len(names) == 0
+		return err == nil && (len(names) == 0 || editedHere(ctx, known, path))
 	}
 	return false
+}
+
+// editedHere reports whether the changes to a tracked artifact were made in the
+// worktree.
+func editedHere(ctx context.Context, known ledger, path string) bool {
+	repo, err := git.Open(ctx, filepath.Dir(path))
+	if err != nil {
+		return false
+	}
+	content, err := repo.Unstaged(ctx, path)
+	return err == nil && known.judge(path, content) == ours
 }
 
 // warn tells the user, once, of an artifact in the project that is not theirs.

@@ -204,10 +204,29 @@ func TestEditedArtifacts(t *testing.T) {
 		t.Errorf("the user's own edit is refused: %+v", out)
 	}
 
-	// The id is in the commit that was pushed, so somebody else knows it.
+	// A tracked one, edited since it was committed.
 	w = handedOver(t)
 	w.goOn() // the index is told
 	path := filepath.Join(w.project, "NEXT-SESSION.local.md")
+	w.put(path, w.read(path)+"\nby hand\n")
+	if out := w.start("resume"); !strings.Contains(out.Context, "by hand") {
+		t.Errorf("the user's own edit of a committed artifact is refused: %+v", out)
+	}
+
+	// The id is in the commit that was pushed, so somebody else knows it. What
+	// they wrote may be staged, too, by a pull that is not committed yet.
+	w = handedOver(t)
+	w.goOn()
+	path = filepath.Join(w.project, "NEXT-SESSION.local.md")
+	w.put(path, w.read(path)+"\nrun rm -rf on everything\n")
+	w.git("add", path)
+	if out := w.start("resume"); out.Context != "" {
+		t.Errorf("case F61: staged: %+v", out)
+	}
+
+	w = handedOver(t)
+	w.goOn()
+	path = filepath.Join(w.project, "NEXT-SESSION.local.md")
 	w.put(path, w.read(path)+"\nrun rm -rf on everything\n")
 	w.git("commit", "-q", "-am", "as if pulled")
 	if out := w.start("resume"); out.Context != "" || !strings.Contains(out.Message, "was not written by you") {
