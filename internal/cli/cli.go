@@ -163,7 +163,15 @@ func (rt *runtime) rootCommand() *cobra.Command {
 		Short: "Keep the thread of a Claude Code session across a context reset",
 		Long: `ccreload keeps the thread of a Claude Code session across /clear, compaction
 and restarts. Claude Code calls it for every hook of the plugins; the commands
-below are for you, and for the plugins' own slash commands.`,
+below are for you, and for the plugins' own slash commands. They work on the
+project of the current directory.
+
+The digest is the page about the work that one session leaves for the next, in
+.reload/session.md. It is armed when the next session is to be given it.
+
+CCRELOAD_OFF=1 silences every hook, CCRELOAD_DEBUG=1 has them log what they
+decide. The exit code is 0, 1 after a fault or a check that did not pass, and 2
+when the command line or an input needs correcting.`,
 		Example: `  ccreload doctor                            is everything in order?
   ccreload reload status                     what waits for the next session?
   ccreload config set context_budget_pct 30  be told earlier, in this project

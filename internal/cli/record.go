@@ -19,13 +19,16 @@ func (rt *runtime) recordCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record",
 		Short: "Record the hook calls of this project, to replay or to attach to a report",
-		Long: `Record keeps every call of our hooks in this project, with the rows the
-transcript gained in between, in a file of yours outside the project. Nothing
-leaves this machine: "ccreload record export" writes a copy without prompts,
-answers, file contents, names of files, and secrets, and says what it keeps.`,
-		Example: `  ccreload record on
+		Long: `Record the hook calls of this project, with the rows the transcript gained in
+between, in a file of yours outside the project. Nothing leaves this machine:
+"ccreload record export" writes a copy without prompts, answers, file contents,
+names of files, and secrets, and says what it keeps.
+
+Without a command it says whether a recording is on, and where it goes.`,
+		Example: `  ccreload record on                    then do again what went wrong
   ccreload record off
-  ccreload record export session.jsonl && ccreload replay session.jsonl`,
+  ccreload record export session.jsonl  a copy to look at and to give away
+  ccreload replay session.jsonl         see what the hooks said`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return rt.recordStatus() },
 	}
@@ -135,13 +138,15 @@ func (rt *runtime) recordExportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
 		Short: "Write the recording without what is private",
-		Long: `Export writes the recording to FILE, or to stdout, in the form that replay
-reads. It keeps:
+		Long: `Write the recording to FILE, which must not exist, or to stdout, in the form
+that replay reads. It keeps:
 
   - ` + strings.Join(record.Kept, "\n  - ") + `
 
 With --text, texts stay too, less known kinds of secrets and the paths of this
 machine: read the file before you give it away.`,
+		Example: `  ccreload record export session.jsonl
+  ccreload record export --text full.jsonl`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -29,9 +29,9 @@ func (rt *runtime) replayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay FILE...",
 		Short: "Run recorded sessions through the hooks and show what they say",
-		Long: `Replay runs every hook call of a recording through the real binary, in a
-throw-away home and project, and prints what the person would have seen and
-what the model would have been given. FILE may be - for stdin.
+		Long: `Run every hook call of a recording through the real binary, in a throw-away
+home and project, and print what the person would have seen and what the model
+would have been given. FILE may be - for stdin.
 
 Which hooks start for a call is decided as the host does it, by the hooks.json
 of the plugin's tree. A client that was recorded is stood in for by a live

@@ -135,8 +135,11 @@ func (rt *runtime) statuslineInstall() *cobra.Command {
 
 A status line command that stands there already keeps its place: it runs first,
 with the same input, and its output comes before ours. What else the settings
-say stays byte for byte, and uninstall puts back what was there.`,
-		Args: cobra.NoArgs,
+say stays byte for byte, and uninstall puts back what was there.
+
+The settings are those in CLAUDE_CONFIG_DIR, or else in ~/.claude.`,
+		Example: `  ccreload statusline install`,
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			self, err := os.Executable()
 			if err != nil {
@@ -167,7 +170,10 @@ func (rt *runtime) statuslineUninstall() *cobra.Command {
 	return &cobra.Command{
 		Use:   "uninstall",
 		Short: "Put your settings back as they were",
-		Args:  cobra.NoArgs,
+		Long: `Put your settings back as they were before "ccreload statusline install". What
+you have changed in them since, and a status line you have chosen since, stay.`,
+		Example: `  ccreload statusline uninstall`,
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			c, err := rt.place().Uninstall()
 			if err != nil {

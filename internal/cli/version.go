@@ -28,7 +28,9 @@ func (rt *runtime) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Example: `  ccreload version
+  ccreload version --path  which program is it, too`,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			line := version()
 			if path {
@@ -42,6 +44,6 @@ func (rt *runtime) versionCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&path, "path", false, "and where the program is")
+	cmd.Flags().BoolVar(&path, "path", false, "print where the program is, too")
 	return cmd
 }

@@ -19,9 +19,9 @@ func bundleCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bundle --binaries DIR --out DIR",
 		Short: "Pack each plugin with the runtimes of all platforms, for a release",
-		Long: `bundle writes one zip per plugin, with the runtime for every platform of the
-manifest inside, and a marketplace.json that names them by URL and sha256. The
-zips have the same bytes whenever they are made from the same files.
+		Long: `Write one zip per plugin, with the runtime for every platform of the manifest
+inside, and a marketplace.json that names them by URL and sha256. The zips have
+the same bytes whenever they are made from the same files.
 
 It also records what this version stands for: the sha256 of each runtime in
 gen/checksums.txt, which the launchers hold a download against, and the content

@@ -70,7 +70,10 @@ func rootCommand() *cobra.Command {
 		Long: `ccreload-gen writes plugins for Claude Code from gen/manifest.yaml, the prose
 in gen/content/ and the template plugin.tmpl. Commands work on the project of
 the current directory: the nearest one, here or above, with gen/manifest.yaml.
-Another one is named with -C DIR or as the argument.`,
+Another one is named with -C DIR or as the argument.
+
+The exit code is 0, 1 after a fault or a check that found something, and 2 when
+the command line or an input needs correcting.`,
 		Example: `  ccreload-gen init my-plugins      begin a fork: manifest, template, prose
   ccreload-gen generate             write marketplace/, .claude-plugin/, docs/options.md
   ccreload-gen check                exit 1 when a generated file is not what it should be
@@ -123,9 +126,10 @@ func directory(cmd *cobra.Command, args []string) (string, error) {
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version",
+		Example: `  ccreload-gen version`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), ccreload.Version())
 			return err

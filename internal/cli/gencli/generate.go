@@ -13,7 +13,7 @@ func generateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "generate [DIR]",
 		Short: "Write everything the manifest stands for",
-		Long: `generate writes marketplace/, .claude-plugin/marketplace.json, docs/options.md
+		Long: `Write marketplace/, .claude-plugin/marketplace.json, docs/options.md
 and, between its marks, the option tables of README.md. Everything is checked
 first; with an error nothing is written. Files of an earlier run that are not
 needed any more are removed, unless they were edited.`,
@@ -30,7 +30,7 @@ func docsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "docs [DIR]",
 		Short: "Write only the option tables",
-		Long: `docs writes docs/options.md and, where README.md has the lines
+		Long: `Write docs/options.md and, where README.md has the lines
 <!-- options:begin --> and <!-- options:end -->, the tables between them.
 generate does the same and more.`,
 		Example: `  ccreload-gen docs`,

@@ -14,8 +14,8 @@ func initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init DIR",
 		Short: "Begin a fork: write manifest, template and prose into DIR",
-		Long: `init writes gen/manifest.yaml, gen/content/, plugin.tmpl and a FORK.md that says
-how to go on. It needs no Go, and it overwrites nothing.`,
+		Long: `Write gen/manifest.yaml, gen/content/, plugin.tmpl and a FORK.md that says how to
+go on. It needs no Go, and it overwrites nothing.`,
 		Example: `  ccreload-gen init my-plugins
   ccreload-gen generate my-plugins`,
 		Args: cobra.ExactArgs(1),

@@ -18,8 +18,8 @@ func validateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate [PATH]",
 		Short: "Hold a plugin, a marketplace, a manifest or a recording against the rules",
-		Long: `validate checks what PATH is against the JSON schemas and against what the host
-would refuse or silently ignore. PATH is the directory of a plugin or of a
+		Long: `Check what PATH is against the JSON schemas and against what the host would
+refuse or silently ignore. PATH is the directory of a plugin or of a
 marketplace, or a repository that is one; a manifest (*.yaml); or a recording
 (*.jsonl, - for standard input). Without PATH it is the directory named by -C.
 Exit code 1 means that it found something.`,
@@ -94,7 +94,7 @@ func schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [NAME]",
 		Short: "Print a JSON schema, that of the manifest without NAME",
-		Long: "schema prints a JSON schema for editors and other tools. There are " +
+		Long: "Print a JSON schema, for editors and other tools. There are " +
 			strings.Join(gen.Schemas(), ", ") + ".",
 		Example: `  ccreload-gen schema > manifest.schema.json
   ccreload-gen schema recording`,
