@@ -129,10 +129,16 @@ func median(ds []time.Duration) float64 {
 	return ds[len(ds)/2].Seconds()
 }
 
-// stopHook is a Stop of cc-reload in a project of its own, under budget, on
+// stopHook is a Stop of cc-reload. See stopOf.
+func stopHook(b *testing.B, program string, size int, tail ...string) process {
+	b.Helper()
+	return stopOf(b, "cc-reload", program, size, tail...)
+}
+
+// stopOf is a Stop of a plugin in a project of its own, under its threshold, on
 // a transcript of about size bytes whose newest reply is followed by rows
 // that are no messages, as the client writes them.
-func stopHook(b *testing.B, program string, size int, tail ...string) process {
+func stopOf(b *testing.B, plugin, program string, size int, tail ...string) process {
 	b.Helper()
 	dir := b.TempDir()
 	transcript := filepath.Join(dir, "s1.jsonl")
@@ -143,12 +149,12 @@ func stopHook(b *testing.B, program string, size int, tail ...string) process {
 			b.Fatal(err)
 		}
 	}
-	root, err := filepath.Abs("../../marketplace/plugins/cc-reload")
+	root, err := filepath.Abs("../../marketplace/plugins/" + plugin)
 	if err != nil {
 		b.Fatal(err)
 	}
 	return process{
-		argv: []string{program, "hook", "cc-reload", "Stop"},
+		argv: []string{program, "hook", plugin, "Stop"},
 		env: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "CLAUDE_PROJECT_DIR=" + project, "CLAUDE_PLUGIN_ROOT=" + root,
 			"CLAUDE_PLUGIN_DATA=" + data, "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_SESSION_ATTENDED=1",
@@ -192,6 +198,11 @@ func BenchmarkStop50MBAgainstEmptyProgram(b *testing.B) {
 
 func BenchmarkStop50MBAgainst1MB(b *testing.B) {
 	pair(b, stopHook(b, build(b).runtime, 1<<20), stopHook(b, build(b).runtime, 50<<20), 1.15)
+}
+
+func BenchmarkHandoffStopAgainstReloadStop(b *testing.B) {
+	program := build(b).runtime
+	pair(b, stopHook(b, program, 50<<20), stopOf(b, "graceful-handoff", program, 50<<20), 1.05)
 }
 
 // BenchmarkStopThroughLauncher starts the shell script of the plugin, which
