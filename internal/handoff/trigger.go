@@ -227,6 +227,9 @@ func launch(call *host.Call) (running, error) {
 	if err != nil {
 		return running{}, errors.Join(err, out.Close(), os.Remove(out.Name()))
 	}
+	// Where the system lets an open file lose its name, a run that outlasts this
+	// hook leaves nothing behind.
+	os.Remove(out.Name())
 	return running{
 		ended: func() bool { return !id.Alive() },
 		result: func() (Result, error) {
