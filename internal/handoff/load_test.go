@@ -96,10 +96,10 @@ func TestBannerAfterClear(t *testing.T) {
 	for version, hidden := range map[string]bool{"2.1.332": true, "2.1.263": false} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			w := handedOver(t)
+			w := newWorld(t)
 			w.version = version
-			w.say(w.answer("and on", "claude-opus-5-5", 2000))
-			w.hook(host.Payload{Event: host.Stop}) // sees the client's version
+			w.say(w.prompt("go on"), w.answer("Half of it is done.", "claude-opus-5-5", 1000))
+			w.run() // sees the client's version
 			w.session = "s2"
 			out := w.start("clear")
 			if !strings.Contains(out.Context, "## Why") || (out.Message == "") != hidden {
@@ -112,6 +112,25 @@ func TestBannerAfterClear(t *testing.T) {
 				t.Errorf("at the second prompt: %+v", out)
 			}
 		})
+	}
+}
+
+// The client may be a newer one by the time of the /clear.
+func TestBannerAfterClearInANewerClient(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.version = "2.1.263"
+	w.say(w.prompt("go on"), w.answer("Half of it is done.", "claude-opus-5-5", 1000))
+	w.run()
+	w.version = "2.1.332"
+	w.say(w.answer("and on", "claude-opus-5-5", 2000))
+	w.hook(host.Payload{Event: host.Stop})
+	w.session = "s2"
+	if out := w.start("clear"); out.Message != "" {
+		t.Errorf("at the start: %+v", out)
+	}
+	if out := w.goOn(); !strings.Contains(out.Message, "picked up") {
+		t.Errorf("at the first prompt: %+v", out)
 	}
 }
 
@@ -313,7 +332,9 @@ func TestOrdinaryEventsLeaveNoFiles(t *testing.T) {
 	w.say(w.answer("hi", "claude-opus-5-5", 1000))
 	for _, p := range []host.Payload{
 		{Event: host.SessionStart, Source: "startup", Model: "claude-opus-5-5"},
-		{Event: host.UserPromptSubmit}, {Event: host.Stop}, {Event: host.SessionEnd},
+		{Event: host.UserPromptSubmit},
+		{Event: host.Stop},
+		{Event: host.SessionEnd},
 	} {
 		if out := w.hook(p); !out.Silent() {
 			t.Errorf("%s: %+v", p.Event, out)

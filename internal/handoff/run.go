@@ -15,6 +15,7 @@ import (
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/transcript"
 )
 
 // Options say what a run of the pipeline is to do.
@@ -549,7 +550,16 @@ func (r *run) arm() {
 		return
 	}
 	arm := continuity.Arm{Owner: r.Session, Client: continuity.Here(r.Env), Item: r.path}
-	if err := dirOf(r.Project).Do(lockWait, func(tx *state.Tx) error { return arm.Put(tx) }); err != nil {
+	// The version of the host decides who shows the banner after /clear; one that
+	// cannot be found out shows it now and at the first prompt.
+	tail, _ := transcript.ReadTail(r.Transcript)
+	err := dirOf(r.Project).Do(lockWait, func(tx *state.Tx) error {
+		if err := arm.Put(tx); err != nil || tail.Version == "" {
+			return err
+		}
+		return continuity.NoteClient(tx, tail.Version)
+	})
+	if err != nil {
 		r.failed(textNotArmed(err))
 		return
 	}
