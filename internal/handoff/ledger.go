@@ -56,7 +56,8 @@ func readLedgerAt(data string) ledger { return readLedger(state.At(data)) }
 
 func readLedger(from interface {
 	Read(string, int64) ([]byte, error)
-}) ledger {
+},
+) ledger {
 	data, err := from.Read(ledgerFile, maxFile)
 	if err != nil {
 		return nil

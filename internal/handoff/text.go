@@ -175,6 +175,7 @@ func textWrote(path string, redacted int) string {
 }
 
 func textArchived(name, path string) string { return "archived the earlier " + name + " as " + path }
+
 func textCommitted(names []string, id string) string {
 	return "committed " + strings.Join(names, ", ") + " as " + id
 }
