@@ -41,7 +41,7 @@ func digest(intent, next string) string {
 		"## In flight\n- the tests of the lexer\n\n## Next concrete step\n- " + next + "\n\n## Open questions & risks\n- none\n"
 }
 
-// arm saves a digest for the next session, the way /snapshot does.
+// arm saves a digest for the next session, the way /cc-reload:snapshot does.
 func (w *world) arm(text string) {
 	w.Helper()
 	w.write(filepath.Join(w.dir, "digest.md"), text)
@@ -381,7 +381,7 @@ func TestTwoSessionsInOneDirectory(t *testing.T) {
 		t.Error("B was given what A had armed")
 	}
 	b.absent("thread of the heron")
-	b.see(`/reload`) // how to take it all the same
+	b.see(`/cc-reload:reload`) // how to take it all the same
 	if !w.regular("pending") {
 		t.Fatal("B took A's arm")
 	}
@@ -529,12 +529,12 @@ func TestSnapshotAndReloadCommands(t *testing.T) {
 	w := newReload(t)
 	s := w.open("--permission-mode", "acceptEdits", "--allowedTools", "Bash(ccreload:*)")
 	text := digest("paint the newt", "mix the newt's green")
-	s.say("/snapshot mind the varnish",
+	s.say("/cc-reload:snapshot mind the varnish",
 		fakeapi.Use("Bash", map[string]any{"command": "ccreload reload write --arm <<'DIGEST'\n" + text + "DIGEST", "description": "save"}),
 		fakeapi.Say("Saved."))
-	r := w.request("the text of /snapshot", 0, func(r fakeapi.Request) bool { return r.Kind == fakeapi.Main && r.Has("mind the varnish") })
+	r := w.request("the text of /cc-reload:snapshot", 0, func(r fakeapi.Request) bool { return r.Kind == fakeapi.Main && r.Has("mind the varnish") })
 	if !r.Has("ccreload reload write") {
-		t.Error("/snapshot does not tell the model the command")
+		t.Error("/cc-reload:snapshot does not tell the model the command")
 	}
 	if !w.regular("pending") || w.owner() != session(r) {
 		t.Errorf("pending %v, digest owned by %q, want %q", w.regular("pending"), w.owner(), session(r))
@@ -546,13 +546,13 @@ func TestSnapshotAndReloadCommands(t *testing.T) {
 		t.Error("the digest did not arrive")
 	}
 	// The client has commands of its own whose names begin like this one.
-	s.say("/reload",
+	s.say("/cc-reload:reload",
 		fakeapi.Use("Bash", map[string]any{"command": "ccreload reload show", "description": "show"}),
 		fakeapi.Say("Shown."))
-	w.request("the text of /reload", 0, func(r fakeapi.Request) bool {
+	w.request("the text of /cc-reload:reload", 0, func(r fakeapi.Request) bool {
 		return r.Kind == fakeapi.Main && r.Has("Bring the saved digest into this session")
 	})
-	s.say("/reload-budget 30",
+	s.say("/cc-reload:reload-budget 30",
 		fakeapi.Use("Bash", map[string]any{"command": "ccreload config set context_budget_pct 30", "description": "set"}),
 		fakeapi.Say("Set."))
 	s.say("work", fakeapi.Say("Worked.").At(31*percent))

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/fakeapi"
+	"github.com/ccreload/ccreload/internal/proc"
 )
 
 // The terminal is large enough that nothing a test looks for scrolls out of
@@ -40,9 +41,13 @@ func (w *world) open(args ...string) *screen {
 	w.mkdir(filepath.Join(w.dir, "client"))
 	start := []string{"-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(lines), "-c", w.project}
 	s.tmux(append(append(start, command...), ";", "set-option", "-g", "remain-on-exit", "on")...)
+	pid, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}")))
+	w.check(err)
 	w.Cleanup(func() {
-		s.text()                                                  // for the log, as the terminal goes away with its server
-		exec.Command("tmux", "-S", s.socket, "kill-server").Run() // fails when the session has ended by itself
+		s.text() // for the log: the terminal goes away with its server
+		s.tmux("kill-server")
+		// The client ends its session in peace, and writes while it does.
+		w.until("the client to be gone", func() bool { return !proc.Alive(pid) })
 	})
 	s.see(`(?m)^❯`)
 	return s

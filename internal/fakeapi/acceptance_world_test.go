@@ -67,7 +67,7 @@ func newWorld(t *testing.T) *world {
 		home: filepath.Join(dir, "home"), config: filepath.Join(dir, "home", ".claude"), project: filepath.Join(dir, "project"),
 	}
 	t.Cleanup(func() {
-		// A client that was told to go may still be writing.
+		// What the client has started may still be writing.
 		w.until("the test's directory to be gone", func() bool { return os.RemoveAll(dir) == nil })
 	})
 	if w.api, err = fakeapi.Start(); err != nil {
