@@ -78,7 +78,11 @@ func (c *Courier) Start(first func(*state.Tx)) (host.Output, error) {
 func (c *Courier) Prompt(ready func(claimed bool) bool) (host.Output, error) {
 	session := SessionID(c.Call.Payload)
 	claimed := HasClaim(c.Dir, session)
-	if !claimed && (!HasArm(c.Dir) || Started(c.Dir, session)) || !ready(claimed) {
+	if !claimed && (!HasArm(c.Dir) || Started(c.Dir, session)) {
+		return host.Output{}, nil
+	}
+	c.Call.Slow()
+	if !ready(claimed) {
 		return host.Output{}, nil
 	}
 	c.start()
@@ -101,6 +105,7 @@ func (c *Courier) Stop() error {
 	if !HasClaim(c.Dir, session) {
 		return nil
 	}
+	c.Call.Slow()
 	return c.Dir.Do(c.Wait, func(tx *state.Tx) error {
 		claim, standing, err := Confirm(tx, session, c.Call.Env.Now())
 		if err == nil && standing == Confirmed {

@@ -74,6 +74,7 @@ func (s stopping) answer() (host.Output, error) {
 	if !decideTrigger(facts) {
 		return host.Output{}, nil
 	}
+	call.Slow()
 	run, err := s.launch(call)
 	if err != nil {
 		return host.Output{}, err

@@ -49,6 +49,7 @@ func tellIndexes(call *host.Call) {
 	if _, err := os.Lstat(dir.Path(unsettledFile)); err != nil {
 		return
 	}
+	call.Slow()
 	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
 	defer cancel()
 	err := dir.Do(endWait, func(tx *state.Tx) error {

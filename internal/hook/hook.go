@@ -7,7 +7,6 @@
 package hook
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -30,11 +29,6 @@ const (
 )
 
 const (
-	// maxPayload is the most of stdin that is read, in bytes. A larger payload
-	// is drained, so that the host's write does not fail, and not answered.
-	maxPayload = 8 << 20
-	// usualPayload is enough for nearly all of them, in bytes.
-	usualPayload = 8 << 10
 	// patience is how long a hook may take before it gives up. The host would
 	// wait longer, a person would not.
 	patience = 5 * time.Second
@@ -70,35 +64,35 @@ type Run struct {
 
 // Do runs the hook. When it returns, the process should exit with 0.
 //
-// The handler runs right here and a timer watches over it, instead of the
-// other way round: a second goroutine costs a second thread, a tenth of what
-// an empty program takes.
+// The handler runs right here and a clock watches over it, instead of the
+// other way round: a second goroutine costs a second thread.
 func (r Run) Do() {
+	growStack(false)
 	log := newLog(r.Env)
-	limit := patience
+	c := &clock{began: r.Env.Now(), now: r.Env.Now, limit: patience}
 	if len(r.Args) > 1 && host.Event(r.Args[1]) == host.SessionEnd {
-		limit = lastPatience
+		c.limit = lastPatience
 	}
-	deadline := time.AfterFunc(limit, func() {
-		log.fault(fmt.Errorf("no answer within %s", limit))
+	c.ring = func() {
+		log.fault(fmt.Errorf("no answer within %s", c.limit))
 		r.Quit()
-	})
-	a := r.attempt(log)
-	if !deadline.Stop() {
+	}
+	a := r.attempt(log, c)
+	if !c.stop() {
 		return // too late: the host may have stopped listening
 	}
 	r.give(a, log)
 }
 
 // attempt returns the answer, the zero answer when anything goes wrong.
-func (r Run) attempt(log *log) (a answer) {
+func (r Run) attempt(log *log, c *clock) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			log.fault(fmt.Errorf("panic: %v", p), "stack", string(debug.Stack()))
 			a = answer{}
 		}
 	}()
-	a, err := r.answer(log)
+	a, err := r.answer(log, c)
 	if err != nil {
 		log.fault(err)
 		return answer{}
@@ -131,10 +125,10 @@ func (r Run) give(a answer, log *log) {
 }
 
 // answer returns what to say.
-func (r Run) answer(log *log) (answer, error) {
+func (r Run) answer(log *log, c *clock) (answer, error) {
 	// Read first, whatever comes: a host that cannot get rid of its payload
 	// reports the hook as broken.
-	stdin, err := readAll(r.Stdin)
+	stdin, err := r.input(c)
 	if err != nil {
 		return answer{}, err
 	}
@@ -185,6 +179,11 @@ func (r Run) answer(log *log) (answer, error) {
 		Root:    root,
 		Data:    r.Env.Getenv("CLAUDE_PLUGIN_DATA"),
 		Profile: profile,
+		OnSlow:  c.start,
+	}
+	// What happens at every turn says itself when it becomes slow.
+	if p.Event != host.Stop && p.Event != host.UserPromptSubmit {
+		call.Slow()
 	}
 	r.tap(call, stdin, log)
 	out, err := handle(call)
@@ -255,18 +254,4 @@ func projectDir(candidates ...string) (string, error) {
 		}
 	}
 	return "", errors.New("the project directory is gone")
-}
-
-func readAll(r io.Reader) ([]byte, error) {
-	var b bytes.Buffer
-	b.Grow(usualPayload)
-	n, err := io.Copy(&b, io.LimitReader(r, maxPayload+1))
-	if err != nil {
-		return nil, fmt.Errorf("stdin: %w", err)
-	}
-	if n > maxPayload {
-		io.Copy(io.Discard, r)
-		return nil, fmt.Errorf("payload has more than %d bytes", maxPayload)
-	}
-	return b.Bytes(), nil
 }

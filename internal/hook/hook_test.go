@@ -245,3 +245,80 @@ func TestRunIsTapped(t *testing.T) {
 		})
 	}
 }
+
+// A pipe whose other end stays open is what a host that hangs looks like to a
+// real process.
+func TestRunGivesUpOnAPipe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.quit = make(chan struct{})
+	r, end, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer end.Close()
+	io.WriteString(end, stop[:10])
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.run(r, "demo", "SessionEnd")
+	}()
+	select {
+	case <-done: // where the system can tell that nothing comes
+		if l := w.log(t); !strings.Contains(l, "does not end") {
+			t.Errorf("log %q", l)
+		}
+	case <-w.quit: // where only a clock can
+		end.Close()
+		<-done
+	}
+	if w.stdout.Len() != 0 {
+		t.Errorf("stdout %q", &w.stdout)
+	}
+}
+
+func TestClock(t *testing.T) {
+	t.Parallel()
+	rung := make(chan struct{}, 2)
+	c := &clock{began: time.Now(), now: time.Now, limit: time.Millisecond, ring: func() { rung <- struct{}{} }}
+	if !c.stop() {
+		t.Error("a clock that was never started has rung")
+	}
+	c.start()
+	c.start()
+	<-rung
+	if c.stop() {
+		t.Error("a clock that has rung can be stopped")
+	}
+	late := &clock{began: time.Now().Add(-time.Hour), now: time.Now, limit: time.Minute, ring: c.ring}
+	late.start()
+	<-rung // at once: what went by before it was started counts
+
+	c = &clock{began: time.Now(), now: time.Now, limit: time.Hour, ring: c.ring}
+	c.start()
+	if !c.stop() {
+		t.Error("a clock that has not rung cannot be stopped")
+	}
+}
+
+// Every handler can start the clock.
+func TestRunHandsOutTheClock(t *testing.T) {
+	for _, event := range []string{"Stop", "PreCompact"} {
+		w := newWorld(t)
+		w.answer = func(c *host.Call) (host.Output, error) {
+			timed := false
+			start := c.OnSlow
+			c.OnSlow = func() { timed = true; start() }
+			c.Slow()
+			if !timed {
+				t.Errorf("%s: Slow reaches no clock", event)
+			}
+			return host.Output{}, nil
+		}
+		w.run(strings.NewReader(`{"hook_event_name":"`+event+`"}`), "demo", event)
+		if len(w.calls) != 1 {
+			t.Errorf("%s: %d calls, log %s", event, len(w.calls), w.log(t))
+		}
+	}
+}

@@ -70,8 +70,19 @@ type Call struct {
 	Root    string  // the plugin's root, "" when the host named none
 	Data    string  // the plugin's data directory, survives updates; "" when unknown
 	Profile Profile // what the manifest says of the plugin
+	// OnSlow, if any, is what Slow calls.
+	OnSlow func()
 
 	answered []func()
+}
+
+// Slow says that what follows may block: a lock, a write, another program. The
+// events of every turn are not timed before that, because a timer alone costs
+// a tenth of what an empty program does. It may be called more than once.
+func (c *Call) Slow() {
+	if c.OnSlow != nil {
+		c.OnSlow()
+	}
 }
 
 // AfterAnswer has fn run once the answer of this run is written. A run that

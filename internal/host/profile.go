@@ -137,18 +137,19 @@ func (p Profile) Option(key string) (Option, bool) {
 // which is why it is scanned and not decoded by reflection.
 func DecodeProfile(data []byte) (Profile, error) {
 	var p Profile
+	text := texts(data)
 	ok := jsonscan.Object(data, func(key, value []byte) {
 		switch string(key) {
 		case "plugin":
-			p.Plugin = jsonscan.Text(value)
+			p.Plugin = text(value)
 		case "version":
-			p.Version = jsonscan.Text(value)
+			p.Version = text(value)
 		case "minHostVersion":
-			p.MinHostVersion = jsonscan.Text(value)
+			p.MinHostVersion = text(value)
 		case "options":
-			jsonscan.Array(value, func(value []byte) { p.Options = append(p.Options, scanOption(value)) })
+			jsonscan.Array(value, func(value []byte) { p.Options = append(p.Options, scanOption(value, text)) })
 		case "windows":
-			jsonscan.Array(value, func(value []byte) { p.Windows = append(p.Windows, scanWindow(value)) })
+			jsonscan.Array(value, func(value []byte) { p.Windows = append(p.Windows, scanWindow(value, text)) })
 		}
 	})
 	if !ok {
@@ -160,11 +161,24 @@ func DecodeProfile(data []byte) (Profile, error) {
 	return p, nil
 }
 
-func scanWindow(data []byte) (w Window) {
+// texts returns a function like jsonscan.Text for values that are parts of
+// data. All its strings share one copy of data: a profile has dozens.
+func texts(data []byte) func(value []byte) string {
+	whole := string(data)
+	return func(value []byte) string {
+		if jsonscan.Escaped(value) {
+			return jsonscan.Text(value)
+		}
+		at := cap(data) - cap(value)
+		return whole[at+1 : at+len(value)-1]
+	}
+}
+
+func scanWindow(data []byte, text func([]byte) string) (w Window) {
 	jsonscan.Object(data, func(key, value []byte) {
 		switch string(key) {
 		case "model":
-			w.Model = jsonscan.Text(value)
+			w.Model = text(value)
 		case "tokens":
 			w.Tokens, _ = jsonscan.Count(value)
 		}
@@ -172,30 +186,30 @@ func scanWindow(data []byte) (w Window) {
 	return w
 }
 
-func scanOption(data []byte) (o Option) {
+func scanOption(data []byte, text func([]byte) string) (o Option) {
 	jsonscan.Object(data, func(key, value []byte) {
 		switch string(key) {
 		case "key":
-			o.Key = jsonscan.Text(value)
+			o.Key = text(value)
 		case "kind":
-			o.Kind = Kind(jsonscan.Text(value))
+			o.Kind = Kind(text(value))
 		case "default":
-			o.Default = jsonscan.Text(value)
+			o.Default = text(value)
 		case "min":
 			o.Min, _ = strconv.Atoi(string(value))
 		case "max":
 			o.Max, _ = strconv.Atoi(string(value))
 		case "choices":
-			jsonscan.Array(value, func(value []byte) { o.Choices = append(o.Choices, jsonscan.Text(value)) })
+			jsonscan.Array(value, func(value []byte) { o.Choices = append(o.Choices, text(value)) })
 		case "aliases":
 			o.Aliases = map[string]string{}
-			jsonscan.Object(value, func(key, value []byte) { o.Aliases[string(key)] = jsonscan.Text(value) })
+			jsonscan.Object(value, func(key, value []byte) { o.Aliases[string(key)] = text(value) })
 		case "scopes":
-			jsonscan.Array(value, func(value []byte) { o.Scopes = append(o.Scopes, Scope(jsonscan.Text(value))) })
+			jsonscan.Array(value, func(value []byte) { o.Scopes = append(o.Scopes, Scope(text(value))) })
 		case "title":
-			o.Title = jsonscan.Text(value)
+			o.Title = text(value)
 		case "help":
-			o.Help = jsonscan.Text(value)
+			o.Help = text(value)
 		}
 	})
 	return o

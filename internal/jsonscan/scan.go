@@ -188,16 +188,22 @@ func Count(value []byte) (n int, ok bool) {
 	return n, len(value) > 0
 }
 
+// Escaped reports whether value is anything but a JSON string whose text
+// stands between its quotes as it is.
+func Escaped(value []byte) bool {
+	return len(value) < 2 || value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 || !utf8.Valid(value)
+}
+
 // Text returns the text of any JSON string, with lone surrogates and bytes
 // that are no UTF-8 replaced; "" for anything else.
 func Text(value []byte) string {
+	if !Escaped(value) {
+		return string(value[1 : len(value)-1])
+	}
 	if len(value) < 2 || value[0] != '"' {
 		return ""
 	}
 	value = value[1 : len(value)-1]
-	if bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
-		return string(value)
-	}
 	out := make([]byte, 0, len(value))
 	for i := 0; i < len(value); {
 		c := value[i]

@@ -67,7 +67,12 @@ func ShelfFor(project string, getenv func(string) string) Shelf {
 	sum := fnv.New64a()
 	io.WriteString(sum, project)
 	name := fmt.Sprintf("%.40s-%016x", filepath.Base(project), sum.Sum64())
-	return Shelf{filepath.Join(stateHome(getenv), "ccreload", "recordings", name)}
+	return Shelf{filepath.Join(shelves(getenv), name)}
+}
+
+// shelves returns the directory of all of them.
+func shelves(getenv func(string) string) string {
+	return filepath.Join(stateHome(getenv), "ccreload", "recordings")
 }
 
 // stateHome returns the directory for what programs keep between runs.
@@ -140,11 +145,16 @@ func (s Shelf) Open() (*os.File, error) {
 // Tap records a hook call, if recording is on for its project: it is the Tap
 // of hook.Run. While recording is off, it costs one look at the file system.
 func Tap(call *host.Call, stdin []byte) error {
+	// Nearly nobody has ever recorded anything.
+	if _, err := os.Lstat(shelves(call.Env.Getenv)); err != nil {
+		return nil
+	}
 	shelf := ShelfFor(call.Project, call.Env.Getenv)
 	info, err := os.Lstat(shelf.Ongoing())
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecording {
 		return nil
 	}
+	call.Slow()
 	return state.At(shelf.dir).Do(tapWait, func(tx *state.Tx) error {
 		return shelf.take(tx, call, stdin)
 	})

@@ -88,6 +88,7 @@ func stop(call *host.Call) (host.Output, error) {
 	if decideStop(s.facts) == silence && !claimed && !s.stampsDue(view) {
 		return host.Output{}, nil
 	}
+	call.Slow()
 	var out host.Output
 	err := dir.Do(lockWait, func(tx *state.Tx) error {
 		// Another hook may have acted on the same event in the meantime.

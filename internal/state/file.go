@@ -25,7 +25,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readRegular(path, info, limit, os.Open)
+	return readRegular(path, info, limit, Open)
 }
 
 // readRegular opens name, of which info is known, and reads it in one go: a

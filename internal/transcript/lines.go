@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/ccreload/ccreload/internal/state"
 )
 
 const (
@@ -15,8 +17,8 @@ const (
 	// F28). The rows that matter are a few kilobytes.
 	maxLine = 1 << 20
 	// firstBlock is how much is read at once at first. It holds the rows that
-	// usually follow the newest reply; each further block is twice as large,
-	// up to lastBlock.
+	// usually follow the newest reply; each further block doubles what has been
+	// read, up to lastBlock at once.
 	firstBlock = 16 << 10
 	lastBlock  = 256 << 10
 )
@@ -31,7 +33,7 @@ func open(path string) (*os.File, int64, error) {
 	if !info.Mode().IsRegular() {
 		return nil, 0, fmt.Errorf("transcript %q is not a regular file", path)
 	}
-	f, err := os.Open(path)
+	f, err := state.Open(path)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -40,19 +42,22 @@ func open(path string) (*os.File, int64, error) {
 
 // backwards yields the lines of a file from the last to the first. Lines end
 // with \n and nothing else: U+2028 and \r are part of a row.
+//
+// The buffer is filled from its end: a page of it that is never reached costs
+// nothing, and moving what has been read would cost as much as reading it.
 type backwards struct {
-	r     io.ReaderAt
-	pos   int64 // offset in the file of buf[0]; nothing before it has been read
-	buf   []byte
-	end   int // buf[:end] has not been yielded yet
-	block int
-	long  bool // inside a line that is too long to be held
-	done  bool
-	err   error
+	r          io.ReaderAt
+	pos        int64 // offset in the file of buf[start]; nothing before it has been read
+	buf        []byte
+	start, end int   // buf[start:end] has been read and not yielded
+	total      int64 // bytes read so far
+	long       bool  // inside a line that is too long to be held
+	done       bool
+	err        error
 }
 
 func newBackwards(r io.ReaderAt, size int64) *backwards {
-	return &backwards{r: r, pos: size, block: firstBlock}
+	return &backwards{r: r, pos: size}
 }
 
 // next returns the line before, without its \n. It is valid until the next
@@ -62,28 +67,26 @@ func (b *backwards) next() (line []byte, ok bool) {
 	if b.done {
 		return nil, false
 	}
-	unsearched := b.end
+	unsearched := b.buf[b.start:b.end]
 	for {
-		if i := lastNewline(b.buf[:unsearched]); i >= 0 {
-			line = b.buf[i+1 : b.end]
-			b.end = i
+		if i := lastNewline(unsearched); i >= 0 {
+			line = b.buf[b.start+i+1 : b.end]
+			b.end = b.start + i
 			return b.take(line), true
 		}
 		if b.pos == 0 {
 			b.done = true
-			line = b.buf[:b.end]
-			return b.take(line), true
+			return b.take(b.buf[b.start:b.end]), true
 		}
-		if b.long || b.end > maxLine {
-			b.long, b.end = true, 0
+		if b.long || b.end-b.start > maxLine {
+			b.long, b.start, b.end = true, len(b.buf), len(b.buf)
 		}
-		n := int(min(int64(b.block), b.pos))
-		if !b.grow(n) {
+		n := int(min(max(b.total, firstBlock), lastBlock, b.pos))
+		if !b.read(n) {
 			b.done = true
 			return nil, false
 		}
-		b.block = min(2*b.block, lastBlock)
-		unsearched = n
+		unsearched = b.buf[b.start : b.start+n]
 	}
 }
 
@@ -96,18 +99,24 @@ func (b *backwards) take(line []byte) []byte {
 	return line
 }
 
-// grow puts the n bytes before pos in front of the buffer.
-func (b *backwards) grow(n int) bool {
-	if need := n + b.end; need > len(b.buf) {
-		buf := make([]byte, max(need, 2*len(b.buf)))
-		copy(buf[n:], b.buf[:b.end])
-		b.buf = buf
-	} else {
-		copy(b.buf[n:], b.buf[:b.end])
+// read puts the n bytes before pos in front of what is there.
+func (b *backwards) read(n int) bool {
+	if held := b.end - b.start; b.start < n {
+		size := len(b.buf)
+		if held+n > size {
+			size = max(2*size, held+n, lastBlock)
+		}
+		buf := b.buf
+		if size > len(buf) {
+			buf = make([]byte, size)
+		}
+		copy(buf[size-held:], b.buf[b.start:b.end])
+		b.buf, b.start, b.end = buf, size-held, size
 	}
+	b.start -= n
 	b.pos -= int64(n)
-	b.end += n
-	if _, err := b.r.ReadAt(b.buf[:n], b.pos); err != nil {
+	b.total += int64(n)
+	if _, err := b.r.ReadAt(b.buf[b.start:b.start+n], b.pos); err != nil {
 		// The file has become shorter meanwhile, or the disk has failed.
 		b.err = err
 		return false

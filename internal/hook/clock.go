@@ -1,0 +1,54 @@
+package hook
+
+import (
+	"sync"
+	"time"
+)
+
+// clock ends a hook that takes too long. It counts from the beginning of the
+// run, and rings only once it has been started.
+type clock struct {
+	began time.Time
+	now   func() time.Time
+	limit time.Duration
+	ring  func() // on a goroutine of its own
+
+	mu    sync.Mutex
+	timer *time.Timer
+}
+
+// left is how much time the run has.
+func (c *clock) left() time.Duration { return c.limit - c.now().Sub(c.began) }
+
+func (c *clock) start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer == nil {
+		c.timer = time.AfterFunc(c.left(), c.ring)
+	}
+}
+
+// stop reports whether the clock has not rung, and never will.
+func (c *clock) stop() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.timer == nil || c.timer.Stop()
+}
+
+// room is more stack than an ordinary hook needs.
+type room [24 << 10]byte
+
+// growStack makes room on the stack in one go. It would double several times
+// on the way, and each time what is on it is moved; here nothing is. The
+// compiler sizes a frame for its largest call, made or not: ask with false.
+//
+//go:noinline
+func growStack(really bool) byte {
+	if really {
+		return fill(room{})
+	}
+	return 0
+}
+
+//go:noinline
+func fill(r room) byte { return r[len(r)/2] }
