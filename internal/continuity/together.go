@@ -86,7 +86,7 @@ func late(tail transcript.Tail, err error, message string) bool {
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	return tail.Incomplete || !says(tail.Reply, message)
+	return tail.Incomplete || tail.Ended || !says(tail.Reply, message)
 }
 
 // says reports whether reply is the end of the turn that the host says ended

@@ -30,6 +30,7 @@ func TestMeasureWaitsForTheReply(t *testing.T) {
 		"the reply is missing":           {[]any{reply(440_000, "Before."), prompt}, "", "Done.", most},
 		"missing, with the same words":   {[]any{reply(440_000, "Done."), prompt}, "", "Done.", most},
 		"the whole turn is missing":      {[]any{prompt, reply(440_000, "Before.")}, "", "Done.", most},
+		"missing, after equal words":     {[]any{prompt, reply(440_000, "Done."), map[string]any{"type": "system", "subtype": "turn_duration"}}, "", "Done.", most},
 		"missing, over already":          {[]any{reply(460_000, "Before."), prompt}, "", "Done.", most},
 		"missing, budget off":            {[]any{reply(440_000, "Before."), prompt}, "context_budget_pct: off", "Done.", 0},
 		"missing, first turn":            {[]any{prompt}, "", "Done.", most},

@@ -78,6 +78,13 @@ func (r row) boundary() bool {
 	return jsonscan.Is(r.kind, "system") && jsonscan.Is(r.subtype, "compact_boundary") && !r.sidechain
 }
 
+// afterTurn reports whether the row is one that the host writes once a turn is
+// over and its Stop hooks have run.
+func (r row) afterTurn() bool {
+	return jsonscan.Is(r.kind, "system") && !r.sidechain &&
+		(jsonscan.Is(r.subtype, "turn_duration") || jsonscan.Is(r.subtype, "stop_hook_summary"))
+}
+
 // synthetic is the model of a reply that the host made up itself.
 const synthetic = "<synthetic>"
 

@@ -17,6 +17,7 @@ type Tail struct {
 	Reply      string // the newest reply's last words, error messages included; "" if none follows the newest compaction
 	APIError   bool   // the newest reply is an API error message
 	Incomplete bool   // the file ends inside a turn: a half-written last line, or a prompt or tool result that nothing answers yet
+	Ended      bool   // the end of the turn of the newest reply is noted, which the host does after its Stop hooks
 }
 
 // ReadTail reads a transcript from its end up to the newest reply that tells
@@ -82,6 +83,8 @@ func (s *tailScan) row(r row) {
 		if !s.replied && !s.Incomplete && opensTurn(r) {
 			s.Incomplete = true
 		}
+	case r.afterTurn():
+		s.Ended = s.Ended || !s.replied
 	case r.boundary():
 		// What was counted before a compaction is gone (case F17).
 		s.settled = true

@@ -93,7 +93,7 @@ func TestReadTail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got.Reply = "" // TestReadTailReply
+			got.Reply, got.Ended = "", false // TestReadTailReply, TestReadTailEnded
 			if got != tt.want {
 				t.Errorf("got  %+v\nwant %+v", got, tt.want)
 			}
@@ -135,7 +135,7 @@ func TestReadTailOfRecordedSessions(t *testing.T) {
 	} {
 		want.Version = "2.1.332"
 		got, err := ReadTail(filepath.Join("testdata", name))
-		got.Reply = ""
+		got.Reply, got.Ended = "", false
 		if err != nil || got != want {
 			t.Errorf("%s: got %+v, %v\nwant %+v", name, got, err, want)
 		}
@@ -209,6 +209,34 @@ func TestReadTailReply(t *testing.T) {
 			}
 			if got.Reply != tt.want {
 				t.Errorf("got %q, want %q", got.Reply, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadTailEnded(t *testing.T) {
+	t.Parallel()
+	const over = `{"type":"system","subtype":"turn_duration","isSidechain":false}`
+	const hooks = `{"type":"system","subtype":"stop_hook_summary","isSidechain":false}`
+	for name, tt := range map[string]struct {
+		in   string
+		want bool
+	}{
+		"the turn's own reply":    {lines(said(1), over, typed("a"), said(2)), false},
+		"the turn before is over": {lines(typed("a"), said(1), hooks, over), true},
+		"its hooks have run":      {lines(typed("a"), said(1), hooks), true},
+		"something else is newer": {lines(typed("a"), said(1), `{"type":"system","subtype":"local_command"}`), false},
+		"a subagent's":            {lines(typed("a"), said(1), sidechain(over)), false},
+		"there is no reply":       {lines(hooks), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := ReadTail(written(t, tt.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Ended != tt.want {
+				t.Errorf("got %v", got.Ended)
 			}
 		})
 	}
