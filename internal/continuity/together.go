@@ -62,9 +62,9 @@ func IsAPIError(message string) bool {
 const (
 	// tailWait is the longest SettledTail waits, and tailPoll how often it
 	// looks. The clients of 2026 are late at more than half of all turns, by up
-	// to 180 ms; with what takes much longer the figure of the reply before has
+	// to 240 ms; with what takes much longer the figure of the reply before has
 	// to do.
-	tailWait = 400 * time.Millisecond
+	tailWait = 700 * time.Millisecond
 	tailPoll = 20 * time.Millisecond
 )
 

@@ -17,7 +17,7 @@ func TestMeasureWaitsForTheReply(t *testing.T) {
 			"model": opus, "content": []any{map[string]any{"type": "text", "text": text}}, "usage": map[string]any{"input_tokens": tokens},
 		}}
 	}
-	const most = 400 * time.Millisecond
+	const most = 700 * time.Millisecond
 	for name, tt := range map[string]struct {
 		rows    []any
 		config  string
