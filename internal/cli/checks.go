@@ -127,7 +127,9 @@ func (rt *runtime) ask(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := proc.Run(ctx, cmd, askGrace); err != nil {
-		if said := strings.TrimPrefix(firstLine(stderr.String()), "ccreload: "); said != "" {
+		// What ended it comes last; the launcher may have remarks before that.
+		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+		if said := strings.TrimPrefix(lines[len(lines)-1], "ccreload: "); said != "" {
 			return "", errors.New(said)
 		}
 		return "", err
