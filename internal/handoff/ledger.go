@@ -1,11 +1,12 @@
 package handoff
 
 import (
-	"crypto/sha256"
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -20,21 +21,30 @@ import (
 // the plugin's data directory, where no repository can put anything.
 type entry struct {
 	Path    string    `json:"path"`
-	Hash    string    `json:"hash"` // of the content
-	ID      string    `json:"id"`   // handoff_id of its frontmatter
+	Content string    `json:"content,omitempty"` // as it was written: a hash would cost every hook its start-up
+	ID      string    `json:"id"`                // handoff_id of its frontmatter
 	Project string    `json:"project"`
 	Session string    `json:"session"`
 	Time    time.Time `json:"time"`
-	// Foreign marks a file that is not ours and that the user has been told of.
-	Foreign bool `json:"foreign,omitempty"`
+	// Foreign marks a file that is not ours and that the user has been told of,
+	// when its content had the checksum Sum.
+	Foreign bool   `json:"foreign,omitempty"`
+	Sum     string `json:"sum,omitempty"`
 }
 
-// maxLedger is how many entries are kept.
-const maxLedger = 200
+// The newest entries are kept: this many, and with not more than this many
+// bytes in all.
+const (
+	maxLedger     = 200
+	maxLedgerSize = maxFile / 2
+)
 
-func hashOf(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+// sumOf tells whether a foreign file has changed since the user was told of
+// it. Nothing is trusted for it.
+func sumOf(content []byte) string {
+	sum := fnv.New128a()
+	sum.Write(content)
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // newID returns an id that no other handoff has. It is printed in the document
@@ -79,17 +89,32 @@ func record(data string, e entry) error {
 		list := slices.DeleteFunc(readLedger(tx), func(old entry) bool {
 			return old.Path == e.Path && (old.Foreign == e.Foreign)
 		})
-		list = append(list, e)
-		var b strings.Builder
-		for _, e := range list[max(0, len(list)-maxLedger):] {
-			line, err := json.Marshal(e)
-			if err != nil {
-				return err
-			}
-			b.Write(append(line, '\n'))
+		data, err := append(list, e).encode()
+		if err != nil {
+			return err
 		}
-		return tx.Write(ledgerFile, []byte(b.String()))
+		return tx.Write(ledgerFile, data)
 	})
+}
+
+// encode returns the ledger as it is kept, without the entries that are too
+// old.
+func (l ledger) encode() ([]byte, error) {
+	var lines [][]byte
+	size := 0
+	for _, e := range slices.Backward(l) {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		size += len(line) + 1
+		if len(lines) > 0 && (len(lines) == maxLedger || size > maxLedgerSize) {
+			break
+		}
+		lines = append(lines, append(line, '\n'))
+	}
+	slices.Reverse(lines)
+	return bytes.Join(lines, nil), nil
 }
 
 // recordAll records e in every data directory.
@@ -137,13 +162,13 @@ const (
 
 // judge compares an artifact with the ledger.
 func (l ledger) judge(path string, content []byte) trust {
-	hash, id := hashOf(content), continuity.FrontValue(string(content), keyID)
+	id := continuity.FrontValue(string(content), keyID)
 	verdict := foreign
 	for _, e := range l {
 		if e.Foreign || e.Path != canonical(path) {
 			continue
 		}
-		if e.Hash == hash {
+		if e.Content == string(content) {
 			return ours
 		}
 		if e.ID != "" && e.ID == id {
@@ -155,8 +180,8 @@ func (l ledger) judge(path string, content []byte) trust {
 
 // told reports whether the user has been told of a foreign file as it is now.
 func (l ledger) told(path string, content []byte) bool {
-	hash := hashOf(content)
+	sum := sumOf(content)
 	return slices.ContainsFunc(l, func(e entry) bool {
-		return e.Foreign && e.Path == canonical(path) && e.Hash == hash
+		return e.Foreign && e.Path == canonical(path) && e.Sum == sum
 	})
 }

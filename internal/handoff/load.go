@@ -202,7 +202,7 @@ func tellOnce(call *host.Call, path string, content []byte) {
 		return
 	}
 	call.AfterAnswer(func() {
-		err := record(call.Data, entry{Path: path, Hash: hashOf(content), Time: call.Env.Now(), Foreign: true})
+		err := record(call.Data, entry{Path: path, Sum: sumOf(content), Time: call.Env.Now(), Foreign: true})
 		if err != nil {
 			call.Env.Log("a foreign artifact will be mentioned again", "error", err.Error())
 		}

@@ -535,7 +535,7 @@ func (r *run) record() {
 	content, err := readArtifact(r.path)
 	if err == nil {
 		err = recordAll(r.Data, entry{
-			Path: r.path, Hash: hashOf(content), ID: r.id,
+			Path: r.path, Content: string(content), ID: r.id,
 			Project: r.Project, Session: r.Session, Time: r.now,
 		})
 	}

@@ -119,7 +119,7 @@ func (Claude) Encode(e Event, out Output) ([]byte, error) {
 	if out.Silent() {
 		return nil, nil
 	}
-	r, ok := rules[e]
+	r, ok := ruleOf(e)
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("event %q is not known", e)

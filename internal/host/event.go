@@ -42,38 +42,52 @@ type rule struct {
 
 // rules is the allow-list. An event that is missing here is unknown to us and
 // is answered with silence (docs/host.md, Output).
-var rules = map[Event]rule{
-	SessionStart:       {matcher: true, context: true, message: true},
-	UserPromptSubmit:   {context: true, message: true},
-	PreToolUse:         {matcher: true, path: true, context: true, message: true, asks: true},
-	PostToolUse:        {matcher: true, path: true, context: true, message: true},
-	PostToolUseFailure: {matcher: true, path: true, context: true, message: true},
-	PermissionRequest:  {matcher: true, path: true},
-	Notification:       {matcher: true},
-	SubagentStart:      {matcher: true, context: true},
-	SubagentStop:       {matcher: true},
-	Stop:               {message: true, continues: true},
-	StopFailure:        {matcher: true},
-	PreCompact:         {matcher: true},
-	PostCompact:        {matcher: true},
-	SessionEnd:         {matcher: true},
+var rules = [...]struct {
+	event Event
+	rule
+}{
+	{SessionStart, rule{matcher: true, context: true, message: true}},
+	{UserPromptSubmit, rule{context: true, message: true}},
+	{PreToolUse, rule{matcher: true, path: true, context: true, message: true, asks: true}},
+	{PostToolUse, rule{matcher: true, path: true, context: true, message: true}},
+	{PostToolUseFailure, rule{matcher: true, path: true, context: true, message: true}},
+	{PermissionRequest, rule{matcher: true, path: true}},
+	{Notification, rule{matcher: true}},
+	{SubagentStart, rule{matcher: true, context: true}},
+	{SubagentStop, rule{matcher: true}},
+	{Stop, rule{message: true, continues: true}},
+	{StopFailure, rule{matcher: true}},
+	{PreCompact, rule{matcher: true}},
+	{PostCompact, rule{matcher: true}},
+	{SessionEnd, rule{matcher: true}},
+}
+
+// ruleOf returns what the host allows for e. A table is looked through, since
+// a map would be filled at every start of a hook.
+func ruleOf(e Event) (rule, bool) {
+	for _, r := range rules {
+		if r.event == e {
+			return r.rule, true
+		}
+	}
+	return rule{}, false
 }
 
 // Known reports whether e is an event of the host.
-func (e Event) Known() bool { _, ok := rules[e]; return ok }
+func (e Event) Known() bool { _, ok := ruleOf(e); return ok }
 
 // TakesMatcher reports whether hooks.json may give e a matcher.
-func (e Event) TakesMatcher() bool { return rules[e].matcher }
+func (e Event) TakesMatcher() bool { r, _ := ruleOf(e); return r.matcher }
 
 // TakesIf reports whether a handler of e may carry an `if` rule, which the
 // host checks before it starts a process.
-func (e Event) TakesIf() bool { return rules[e].path }
+func (e Event) TakesIf() bool { r, _ := ruleOf(e); return r.path }
 
 // Events returns every known event in alphabetical order.
 func Events() []Event {
 	out := make([]Event, 0, len(rules))
-	for e := range rules {
-		out = append(out, e)
+	for _, r := range rules {
+		out = append(out, r.event)
 	}
 	slices.Sort(out)
 	return out
