@@ -30,8 +30,8 @@ if not errorlevel 1 exit /b 0
 :alone
 if not defined CCRELOAD_BIN goto beside
 if not exist "%CCRELOAD_BIN%" goto beside
-"%CCRELOAD_BIN%" statusline
-exit /b 0
+"%CCRELOAD_BIN%" statusline 2>nul
+if not errorlevel 1 exit /b 0
 :beside
 if exist @RUNTIME@ @RUNTIME@ statusline
 exit /b 0

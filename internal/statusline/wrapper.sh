@@ -1,11 +1,15 @@
 #!/bin/sh
 # Written by `ccreload statusline install`; `ccreload statusline uninstall`
 # takes it away. Starts the newest ccreload there is, so that the status line
-# survives updates of the plugins, and stays silent when there is none.
+# survives updates of the plugins. Where none runs, your own command does.
 
 home=${0%/*}
 plugins=${home%/*}/plugins
 first=$home/first
+payload=$(cat) # kept for the next one to try
+
+# show PROGRAM...: whether it showed the line.
+show() { { printf '%s' "$payload" | "$@" statusline; } 2>/dev/null; }
 
 root='' newest=-1
 for dir in "$plugins"/cache/*/*/*; do
@@ -28,11 +32,10 @@ if [ -n "$root" ]; then
 	CLAUDE_PLUGIN_ROOT=$root
 	CLAUDE_PLUGIN_DATA=$plugins/data/${plugin##*/}-${market##*/}
 	export CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA
-	# It fails, its input unread, when it has no runtime for this machine.
-	/bin/sh "$root/bin/ccreload" statusline 2>/dev/null && exit 0
+	show /bin/sh "$root/bin/ccreload" && exit 0
 fi
 for runtime in "${CCRELOAD_BIN:-}" "$(command -v ccreload)" @RUNTIME@; do
-	[ -x "$runtime" ] && exec "$runtime" statusline
+	[ -f "$runtime" ] && [ -x "$runtime" ] && show "$runtime" && exit 0
 done
-[ -f "$first" ] && exec /bin/sh "$first"
-exit 0
+[ -f "$first" ] || exit 0
+printf '%s' "$payload" | /bin/sh "$first"
