@@ -117,6 +117,10 @@ type hostSettings struct {
 
 // readSettings reads a file of settings; one that is not there is empty.
 func readSettings(path string) (hostSettings, error) {
+	// A pipe would be waited for.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return hostSettings{}, errors.New("it is not a file")
+	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return hostSettings{}, nil

@@ -110,12 +110,7 @@ func (p Place) calls(command string) bool {
 
 // read returns the settings and whether there is a file.
 func (p Place) read() (settings, bool, error) {
-	data, err := os.ReadFile(p.settings())
-	if errors.Is(err, fs.ErrNotExist) {
-		data, err = nil, nil
-	} else if err == nil && data == nil {
-		data = []byte{}
-	}
+	data, exists, err := p.load()
 	if err != nil {
 		return nil, false, SettingsError{err}
 	}
@@ -123,7 +118,29 @@ func (p Place) read() (settings, bool, error) {
 	if err != nil {
 		return nil, true, SettingsError{fmt.Errorf("%s was left as it is: %w; correct it and try again", p.settings(), err)}
 	}
-	return s, data != nil, nil
+	return s, exists, nil
+}
+
+// load returns the text of the settings and whether there is a file. What
+// stands there and is none is an error: reading could wait for ever, and
+// writing would put a file in its place.
+func (p Place) load() (data []byte, exists bool, err error) {
+	path := p.settings()
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if target, err := os.Readlink(path); err == nil {
+			return nil, false, fmt.Errorf("%s is a link to %q, which is not there: bring that back, or remove the link, and try again", path, target)
+		}
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, false, fmt.Errorf("%s is not a file: move it away and try again", path)
+	}
+	data, err = os.ReadFile(path)
+	return data, err == nil, err
 }
 
 // Status reports what the settings show now. An error means that they cannot

@@ -203,6 +203,46 @@ func TestInstallFollowsALink(t *testing.T) {
 	}
 }
 
+// A link whose target is not mounted is the user's to mend: a file in its
+// place would part the settings from their dotfiles.
+func TestInstallRefusesWhatIsNoFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links and pipes are made in another way there")
+	}
+	for name, tt := range map[string]struct {
+		make func(path string) error
+		says string
+	}{
+		"dangling link": {func(path string) error { return os.Symlink("no/such/dotfiles.json", path) }, `is a link to "no/such/dotfiles.json", which is not there`},
+		"pipe":          {func(path string) error { return exec.Command("mkfifo", path).Run() }, "is not a file"},
+		"device":        {func(path string) error { return os.Symlink("/dev/zero", path) }, "is not a file"},
+		"directory":     {func(path string) error { return os.Mkdir(path, 0o755) }, "is not a file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			if err := tt.make(p.settings()); err != nil {
+				t.Skip(err)
+			}
+			before, err := os.Lstat(p.settings())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, errIn := p.Install("/opt/ccreload")
+			_, errOut := p.Uninstall()
+			_, errStatus := p.Status()
+			for _, err := range []error{errIn, errOut, errStatus} {
+				if _, ok := errors.AsType[SettingsError](err); !ok || !strings.Contains(err.Error(), tt.says) {
+					t.Errorf("got %v, want %q", err, tt.says)
+				}
+			}
+			if after, err := os.Lstat(p.settings()); err != nil || !os.SameFile(before, after) {
+				t.Errorf("it was replaced: %v, %v", after, err)
+			}
+		})
+	}
+}
+
 func TestUninstallLeavesWhatIsNotOurs(t *testing.T) {
 	p := newPlace(t)
 	install(t, p)
@@ -310,15 +350,51 @@ func TestWrapperWithoutPlugins(t *testing.T) {
 	}
 }
 
+// However a runtime fails, and whatever it has read until then, the user's own
+// command shows its line.
+func TestWrapperFallsBackToTheUsersCommand(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the wrapper for Windows is tried on its own")
+	}
+	for name, bin := range map[string]string{
+		"text":      "no program\n",
+		"truncated": "\x7fELF\x02\x01\x01",
+		"fails":     "#!/bin/sh\ncat >/dev/null; exit 1\n",
+		"dies":      "#!/bin/sh\nkill -9 $$\n",
+		"directory": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			write(t, p.settings(), `{"statusLine": {"type": "command", "command": "echo mine; cat"}}`)
+			broken := filepath.Join(p.Home, "runtime")
+			if bin == "" {
+				write(t, filepath.Join(broken, "x"), "")
+			} else {
+				write(t, broken, bin)
+			}
+			if err := os.Chmod(broken, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Install(broken); err != nil {
+				t.Fatal(err)
+			}
+			if got := runWrapper(t, p, "CCRELOAD_BIN="+broken); got != "mine\npayload" {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
 // runWrapper runs what the settings call, the way the host does.
-func runWrapper(t *testing.T, p Place) string {
+func runWrapper(t *testing.T, p Place, env ...string) string {
 	t.Helper()
 	s, _, err := p.read()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/bin/sh", "-c", s.command())
-	cmd.Env = []string{"HOME=" + p.Home, "PATH=/usr/bin:/bin"}
+	cmd.Env = append(env, "HOME="+p.Home, "PATH=/usr/bin:/bin")
 	cmd.Stdin = strings.NewReader("payload")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
