@@ -25,7 +25,7 @@ var (
 	// where a directory is expected, a directory where a file is.
 	ErrUnsafe = errors.New("not a regular file or directory of ours")
 	// ErrBusy means that another process held the lock for the whole wait.
-	ErrBusy = errors.New("locked by another process")
+	ErrBusy = errors.New("in use by another process; try again in a moment")
 	// ErrTooLarge is a file above the limit the reader gave.
 	ErrTooLarge = errors.New("larger than expected")
 )
@@ -71,9 +71,20 @@ func (d Dir) open() (*os.Root, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%q: %w", d.path, ErrUnsafe)
+		return nil, odd(d.path, info.Mode(), "a directory")
 	}
 	return os.OpenRoot(d.path)
+}
+
+// Check returns what keeps everybody from the directory: something else in its
+// place or in that of its lock. One that is absent is fine.
+func (d Dir) Check() error {
+	v := d.View()
+	defer v.Close()
+	if errors.Is(v.err, fs.ErrNotExist) {
+		return nil
+	}
+	return v.Odd(lockName)
 }
 
 // View is a Dir held open for several reads, which is cheaper than opening it
@@ -114,6 +125,18 @@ func (v View) Stat(name string) (Kind, time.Time) {
 	return Other, time.Time{}
 }
 
+// Odd returns a sentence about what stands at name, an ErrUnsafe, if that is
+// Other; nil if not.
+func (v View) Odd(name string) error {
+	if v.err != nil && !errors.Is(v.err, fs.ErrNotExist) {
+		return v.err
+	}
+	if v.Kind(name) != Other {
+		return nil
+	}
+	return oddIn(v.root, name)
+}
+
 // Read returns the content of name. It fails with fs.ErrNotExist, ErrUnsafe
 // (not a regular file) or ErrTooLarge (more than limit bytes), and never
 // blocks on a pipe or device.
@@ -137,6 +160,13 @@ func (d Dir) Stat(name string) (Kind, time.Time) {
 	return v.Stat(name)
 }
 
+// Odd is View.Odd.
+func (d Dir) Odd(name string) error {
+	v := d.View()
+	defer v.Close()
+	return v.Odd(name)
+}
+
 // Read is View.Read.
 func (d Dir) Read(name string, limit int64) ([]byte, error) {
 	v := d.View()
@@ -157,10 +187,16 @@ func kindIn(root *os.Root, name string) (Kind, time.Time) {
 
 func readIn(root *os.Root, name string, limit int64) ([]byte, error) {
 	info, err := root.Stat(name)
-	if err != nil {
+	switch {
+	case err == nil:
+		return readRegular(root.Name(), name, info, limit, root.Open)
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	return readRegular(name, info, limit, root.Open)
+	if link, err := root.Lstat(name); err == nil && link.Mode()&fs.ModeSymlink != 0 {
+		return nil, oddIn(root, name)
+	}
+	return nil, err
 }
 
 // Names returns the names in the directory, sorted; none when it is absent.
@@ -190,11 +226,8 @@ func (d Dir) Do(wait time.Duration, fn func(*Tx) error) error {
 		return err
 	}
 	defer root.Close()
-	if err := ignoreSelf(root); err != nil {
-		return err
-	}
 	if kind, _ := kindIn(root, lockName); kind == Other {
-		return fmt.Errorf("%q: %w", d.Path(lockName), ErrUnsafe)
+		return oddIn(root, lockName)
 	}
 	lock := flock.New(d.Path(lockName), flock.SetPermissions(filePerm))
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
@@ -203,10 +236,14 @@ func (d Dir) Do(wait time.Duration, fn func(*Tx) error) error {
 		if err == nil || errors.Is(err, context.DeadlineExceeded) {
 			err = ErrBusy
 		}
-		return fmt.Errorf("%q: %w", d.path, err)
+		return fmt.Errorf("%s: %w", d.path, err)
 	}
 	defer lock.Unlock()
-	return fn(&Tx{dir: d, root: root})
+	tx := &Tx{dir: d, root: root}
+	if err := tx.ignoreSelf(); err != nil {
+		return err
+	}
+	return fn(tx)
 }
 
 // create makes the directory. Its parent, the project, must exist.
@@ -218,23 +255,20 @@ func (d Dir) create() error {
 	return err
 }
 
-// ignoreSelf drops the .gitignore, unless something of that name is there.
-func ignoreSelf(root *os.Root) error {
-	f, err := root.OpenFile(ignoreName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("*\n")
-	return errors.Join(err, f.Close())
-}
-
 // Tx is a Dir whose lock is held.
 type Tx struct {
 	dir  Dir
 	root *os.Root
+}
+
+// ignoreSelf drops the .gitignore, unless something of that name is there. An
+// empty one was begun on a full disk.
+func (tx *Tx) ignoreSelf() error {
+	info, err := tx.root.Lstat(ignoreName)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > 0) {
+		return nil
+	}
+	return tx.Write(ignoreName, []byte("*\n"))
 }
 
 // Kind reports what stands at name.
@@ -243,13 +277,19 @@ func (tx *Tx) Kind(name string) Kind { k, _ := kindIn(tx.root, name); return k }
 // Stat reports what stands at name and, for a File, when it was last written.
 func (tx *Tx) Stat(name string) (Kind, time.Time) { return kindIn(tx.root, name) }
 
+// Odd is View.Odd.
+func (tx *Tx) Odd(name string) error { return View{root: tx.root}.Odd(name) }
+
 // Read is Dir.Read.
 func (tx *Tx) Read(name string, limit int64) ([]byte, error) { return readIn(tx.root, name, limit) }
 
 // Write replaces name with data in one step. A link at name is replaced, not
-// followed; a directory there is an error.
+// followed; anything else that is no regular file is ErrUnsafe and stays.
 func (tx *Tx) Write(name string, data []byte) error {
-	if err := tx.unlink(tempName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := tx.ours(name); err != nil {
+		return err
+	}
+	if err := tx.Remove(tempName); err != nil {
 		return err
 	}
 	f, err := tx.root.OpenFile(tempName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
@@ -267,26 +307,37 @@ func (tx *Tx) Write(name string, data []byte) error {
 	return nil
 }
 
-// Rename moves a file. What stood at to is replaced; a directory there is an
-// error.
+// Rename moves a file. What stood at to is replaced as Write does it.
 func (tx *Tx) Rename(from, to string) error {
+	if _, err := tx.ours(to); err != nil {
+		return err
+	}
 	return retryRename(func() error { return tx.root.Rename(from, to) })
 }
 
 // Remove deletes a regular file or a link; nothing there is fine, anything
 // else is ErrUnsafe and stays.
 func (tx *Tx) Remove(name string) error {
-	info, err := tx.root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if there, err := tx.ours(name); !there {
 		return err
 	}
-	if t := info.Mode().Type(); t != 0 && t != fs.ModeSymlink {
-		return fmt.Errorf("%q: %w", name, ErrUnsafe)
-	}
 	return tx.unlink(name)
+}
+
+// ours reports whether something stands at name. What must not be deleted, and
+// so not replaced either, is an ErrUnsafe.
+func (tx *Tx) ours(name string) (there bool, err error) {
+	info, err := tx.root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	if t := info.Mode().Type(); t != 0 && t != fs.ModeSymlink {
+		return false, oddIn(tx.root, name)
+	}
+	return true, nil
 }
 
 // unlink deletes a file or link. os.Root deletes the POSIX way on Windows,

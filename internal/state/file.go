@@ -2,7 +2,6 @@ package state
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -25,17 +24,17 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readRegular(path, info, limit, Open)
+	return readRegular("", path, info, limit, Open)
 }
 
-// readRegular opens name, of which info is known, and reads it in one go: a
-// buffer that grows costs more than the read.
-func readRegular(name string, info fs.FileInfo, limit int64, open func(string) (*os.File, error)) ([]byte, error) {
+// readRegular opens name in dir, of which info is known, and reads it in one
+// go: a buffer that grows costs more than the read.
+func readRegular(dir, name string, info fs.FileInfo, limit int64, open func(string) (*os.File, error)) ([]byte, error) {
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%q: %w", name, ErrUnsafe)
+		return nil, odd(filepath.Join(dir, name), info.Mode(), "a file")
 	case info.Size() > limit:
-		return nil, fmt.Errorf("%q: %w", name, ErrTooLarge)
+		return nil, tooLarge(filepath.Join(dir, name), limit)
 	}
 	f, err := open(name)
 	if err != nil {
@@ -80,7 +79,7 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	}
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
-			return ErrUnsafe
+			return odd(path, info.Mode(), "a file")
 		}
 		perm = info.Mode().Perm()
 	}
@@ -114,7 +113,7 @@ func CreateExclusive(path string, data []byte) (bool, error) {
 func Append(path string, line []byte, limit int64) error {
 	if info, err := os.Lstat(path); err == nil {
 		if !info.Mode().IsRegular() {
-			return ErrUnsafe
+			return odd(path, info.Mode(), "a file")
 		}
 		if info.Size() > limit {
 			if err := os.Rename(path, path+".1"); err != nil {

@@ -1,0 +1,62 @@
+package state
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// refusal is an error that a person can act on.
+type refusal struct {
+	text string
+	kind error // what errors.Is finds
+}
+
+func (r refusal) Error() string { return r.text }
+func (r refusal) Unwrap() error { return r.kind }
+
+// odd says that something of another kind stands at path, where want should.
+func odd(path string, mode fs.FileMode, want string) error {
+	return refusal{fmt.Sprintf("%s is %s, not %s; move it away", path, nameOf(mode), want), ErrUnsafe}
+}
+
+// oddIn is odd for what stands at name, where a file should.
+func oddIn(root *os.Root, name string) error {
+	path := filepath.Join(root.Name(), name)
+	info, err := root.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink == 0 {
+		return odd(path, info.Mode(), "a file")
+	}
+	what := "a link that leads nowhere or out of its directory"
+	if target, err := root.Stat(name); err == nil {
+		what = "a link to " + nameOf(target.Mode())
+	}
+	return refusal{fmt.Sprintf("%s is %s, not a file; move it away", path, what), ErrUnsafe}
+}
+
+func tooLarge(path string, limit int64) error {
+	return refusal{fmt.Sprintf("%s is larger than %d KiB", path, limit>>10), ErrTooLarge}
+}
+
+// nameOf is what people call a file of that mode.
+func nameOf(mode fs.FileMode) string {
+	switch t := mode.Type(); {
+	case t == 0:
+		return "a plain file"
+	case t&fs.ModeDir != 0:
+		return "a directory"
+	case t&fs.ModeSymlink != 0:
+		return "a link"
+	case t&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case t&fs.ModeSocket != 0:
+		return "a socket"
+	case t&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "something special"
+}
