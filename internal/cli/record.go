@@ -138,8 +138,8 @@ func (rt *runtime) recordExportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
 		Short: "Write the recording without what is private",
-		Long: `Write the recording to FILE, which must not exist, or to stdout, in the form
-that replay reads. It keeps:
+		Long: `Write the recording to FILE, which must not exist, or to stdout (also as -), in
+the form that replay reads. It keeps:
 
   - ` + strings.Join(record.Kept, "\n  - ") + `
 
@@ -149,15 +149,12 @@ machine: read the file before you give it away.`,
   ccreload record export --text full.jsonl`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 || args[0] == "-" {
 				return rt.recordExport(rt.stdout, text)
 			}
-			f, err := os.OpenFile(args[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-			if errors.Is(err, fs.ErrExist) {
-				return usagef("%s is there already; name another file", args[0])
-			}
+			f, err := create(args[0])
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 			err = errors.Join(rt.recordExport(f, text), f.Close())
 			if err != nil {
@@ -168,6 +165,27 @@ machine: read the file before you give it away.`,
 	}
 	cmd.Flags().BoolVar(&text, "text", false, "keep texts, less secrets and paths")
 	return cmd
+}
+
+// create makes a file that must not exist.
+func create(path string) (*os.File, error) {
+	if path == "" {
+		return nil, usagef("the name of the file is empty; name one, or - for stdout")
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		return f, nil
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, usagef("%s is a directory; name a file in it", path)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil, usagef("%s is there already; name another file", path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("there is no directory %s; make it, or name a file elsewhere", filepath.Dir(path))
+	}
+	return nil, usagef("%w; name a file elsewhere", err)
 }
 
 // recordExport writes the recording to out and says on stderr what is in it.
