@@ -104,7 +104,7 @@ func (rt *runtime) run(args []string) int {
 	root := rt.rootCommand()
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
-	root.SetArgs(args)
+	root.SetArgs(valueLast(args))
 	err := root.Execute()
 	if err == nil {
 		return exitOK

@@ -114,6 +114,21 @@ func (c *configuring) set() *cobra.Command {
 	}
 }
 
+// valueLast puts the value of a config set that is a negative number behind a
+// "--", for it to be refused as a value and not as a flag nobody knows.
+func valueLast(args []string) []string {
+	verb := slices.Index(args, "set")
+	if verb < 0 || !slices.Contains(args[:verb], "config") || slices.Contains(args, "--") {
+		return args
+	}
+	for i := verb + 1; i < len(args); i++ {
+		if a := args[i]; len(a) > 1 && a[0] == '-' && '0' <= a[1] && a[1] <= '9' {
+			return append(slices.Concat(args[:i], args[i+1:]), "--", a)
+		}
+	}
+	return args
+}
+
 func (c *configuring) unset() *cobra.Command {
 	return &cobra.Command{
 		Use:   "unset KEY",
