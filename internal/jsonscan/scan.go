@@ -70,6 +70,40 @@ func members(data []byte, opening, closing byte, visit func(key, value []byte)) 
 	}
 }
 
+// Prefix calls visit for each member of the JSON object that data is the
+// beginning of, until visit returns false. A value that is cut off comes as
+// nil.
+func Prefix(data []byte, visit func(key, value []byte) bool) {
+	i := skipSpace(data, 0)
+	if i == len(data) || data[i] != '{' {
+		return
+	}
+	for {
+		i = skipSpace(data, i+1)
+		end := skipString(data, i)
+		if end < 0 {
+			return
+		}
+		key := data[i+1 : end-1]
+		if i = skipSpace(data, end); i == len(data) || data[i] != ':' {
+			return
+		}
+		i = skipSpace(data, i+1)
+		end = skipValue(data, i)
+		// A number or word at the very end may go on.
+		if end < 0 || end == len(data) && isLiteral(data[end-1]) {
+			visit(key, nil)
+			return
+		}
+		if !visit(key, data[i:end]) {
+			return
+		}
+		if i = skipSpace(data, end); i == len(data) || data[i] != ',' {
+			return
+		}
+	}
+}
+
 func skipSpace(data []byte, i int) int {
 	for i < len(data) && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r' || data[i] == '\n') {
 		i++

@@ -58,6 +58,39 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
+func TestPrefix(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"a":1,"b":"x","c":[1,{`: `a=1 b="x" c=`,
+		`{"a":1`:                  `a=`,
+		`{"a":true`:               `a=`,
+		`{"a":"x`:                 `a=`,
+		`{"a":"x"`:                `a="x" `,
+		`{"a":{} , "b`:            `a={} `,
+		`{"a" `:                   ``,
+		`{`:                       ``,
+		`[1,2`:                    ``,
+		``:                        ``,
+	} {
+		got := ""
+		Prefix([]byte(data), func(key, value []byte) bool {
+			got += string(key) + "=" + string(value)
+			if value != nil {
+				got += " "
+			}
+			return true
+		})
+		if got != want {
+			t.Errorf("%s: got %q, want %q", data, got, want)
+		}
+	}
+	Prefix([]byte(`{"a":1,"b":2}`), func(key, _ []byte) bool {
+		if string(key) != "a" {
+			t.Errorf("visited %s after it was enough", key)
+		}
+		return false
+	})
+}
+
 func TestScanRefuses(t *testing.T) {
 	ignore := func(_, _ []byte) {}
 	for _, s := range []string{"", "{", `{"a"`, `{"a":`, `{"a":1`, `{"a":1,`, `{"a":"`, `{"a":[1}`, `[]`, `{} x`, `{"a":}`, `x`, `{"a":{"b":1}`} {

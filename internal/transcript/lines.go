@@ -16,11 +16,13 @@ const (
 	// held, so that memory stays bounded whatever the transcript holds (case
 	// F28). The rows that matter are a few kilobytes.
 	maxLine = 1 << 20
-	// firstBlock is how much is read at once at first. It holds the rows that
-	// usually follow the newest reply; each further block doubles what has been
-	// read, up to lastBlock at once.
-	firstBlock = 16 << 10
-	lastBlock  = 256 << 10
+	// firstBlock is how much is read at once at first, in bytes. Once
+	// smallBlocks have been read that did not do, it is lastBlock.
+	firstBlock  = 16 << 10
+	smallBlocks = 16
+	lastBlock   = 256 << 10
+	// headSize is how much of a long row is looked at before it is read.
+	headSize = 512
 )
 
 // open opens a transcript and returns its size in bytes. Only a regular file
@@ -43,85 +45,99 @@ func open(path string) (*os.File, int64, error) {
 // backwards yields the lines of a file from the last to the first. Lines end
 // with \n and nothing else: U+2028 and \r are part of a row.
 //
-// The buffer is filled from its end: a page of it that is never reached costs
-// nothing, and moving what has been read would cost as much as reading it.
+// One block is held at a time, and the same memory is used for each: a fresh
+// page costs more than what is read into it. Of a line that does not lie within
+// a block only the ends are looked for. Then it is read by itself, unless skip
+// says from its first bytes that it is of no interest.
 type backwards struct {
-	r          io.ReaderAt
-	pos        int64 // offset in the file of buf[start]; nothing before it has been read
-	buf        []byte
-	start, end int   // buf[start:end] has been read and not yielded
-	total      int64 // bytes read so far
-	long       bool  // inside a line that is too long to be held
-	done       bool
-	err        error
+	r    io.ReaderAt
+	skip func(head []byte) bool
+
+	pos    int64 // offset in the file of buf[0]; nothing before it has been read
+	buf    []byte
+	end    int   // buf[:end] has not been yielded
+	tail   int64 // how much of the line that ends there lies behind buf[:end]
+	blocks int   // how many have been read
+	row    []byte
+	done   bool
+	err    error
 }
 
-func newBackwards(r io.ReaderAt, size int64) *backwards {
-	return &backwards{r: r, pos: size}
+func newBackwards(r io.ReaderAt, size int64, skip func(head []byte) bool) *backwards {
+	return &backwards{r: r, pos: size, skip: skip}
 }
 
 // next returns the line before, without its \n. It is valid until the next
-// call. A line of more than maxLine bytes comes as nil. ok is false at the
-// start of the file or when reading has failed (err).
+// call. A line of more than maxLine bytes, or one that skip has no use for,
+// comes as nil. ok is false at the start of the file or when reading has failed
+// (err).
 func (b *backwards) next() (line []byte, ok bool) {
-	if b.done {
-		return nil, false
+	for !b.done {
+		i := lastNewline(b.buf[:b.end])
+		if i < 0 && b.pos > 0 {
+			if !b.block() {
+				break
+			}
+			continue
+		}
+		b.done = i < 0
+		begin, length := i+1, int64(b.end-i-1)+b.tail
+		if b.tail == 0 {
+			line = b.buf[begin:b.end]
+		} else if line, ok = b.long(begin, length); !ok {
+			break
+		}
+		b.end, b.tail = max(i, 0), 0
+		return line, true
 	}
-	unsearched := b.buf[b.start:b.end]
-	for {
-		if i := lastNewline(unsearched); i >= 0 {
-			line = b.buf[b.start+i+1 : b.end]
-			b.end = b.start + i
-			return b.take(line), true
-		}
-		if b.pos == 0 {
-			b.done = true
-			return b.take(b.buf[b.start:b.end]), true
-		}
-		if b.long || b.end-b.start > maxLine {
-			b.long, b.start, b.end = true, len(b.buf), len(b.buf)
-		}
-		n := int(min(max(b.total, firstBlock), lastBlock, b.pos))
-		if !b.read(n) {
-			b.done = true
+	b.done = true
+	return nil, false
+}
+
+// long returns a line that begins at buf[begin] and goes on behind the block.
+func (b *backwards) long(begin int, length int64) (line []byte, ok bool) {
+	if length > maxLine {
+		return nil, true
+	}
+	at := b.pos + int64(begin)
+	head := b.buf[begin:b.end]
+	if len(head) < headSize {
+		head = make([]byte, min(headSize, length))
+		if !b.read(head, at) {
 			return nil, false
 		}
-		unsearched = b.buf[b.start : b.start+n]
 	}
+	if b.skip(head[:min(len(head), headSize)]) {
+		return nil, true
+	}
+	if int64(cap(b.row)) < length {
+		b.row = make([]byte, length)
+	}
+	line = b.row[:length]
+	return line, b.read(line, at)
 }
 
-// take returns line, or nil if its end had to be dropped.
-func (b *backwards) take(line []byte) []byte {
-	if b.long || len(line) > maxLine {
-		b.long = false
-		return nil
+// block reads the block before pos.
+func (b *backwards) block() bool {
+	size := firstBlock
+	if b.blocks++; b.blocks > smallBlocks {
+		size = lastBlock
 	}
-	return line
-}
-
-// read puts the n bytes before pos in front of what is there.
-func (b *backwards) read(n int) bool {
-	if held := b.end - b.start; b.start < n {
-		size := len(b.buf)
-		if held+n > size {
-			size = max(2*size, held+n, lastBlock)
-		}
-		buf := b.buf
-		if size > len(buf) {
-			buf = make([]byte, size)
-		}
-		copy(buf[size-held:], b.buf[b.start:b.end])
-		b.buf, b.start, b.end = buf, size-held, size
+	if len(b.buf) < size {
+		b.buf = make([]byte, size)
 	}
-	b.start -= n
+	n := int(min(int64(size), b.pos))
+	b.tail += int64(b.end)
 	b.pos -= int64(n)
-	b.total += int64(n)
-	if _, err := b.r.ReadAt(b.buf[b.start:b.start+n], b.pos); err != nil {
-		// The file has become shorter meanwhile, or the disk has failed.
-		b.err = err
-		return false
-	}
-	return true
+	b.end = n
+	return b.read(b.buf[:n], b.pos)
+}
+
+// read fills p from the file. It fails when the file has become shorter
+// meanwhile, or the disk is at fault.
+func (b *backwards) read(p []byte, at int64) bool {
+	_, b.err = b.r.ReadAt(p, at)
+	return b.err == nil
 }
 
 // lastNewline is bytes.LastIndexByte with a fast answer for a block that has

@@ -23,7 +23,7 @@ func splitAll(s string) [][]byte {
 
 func readBackwards(t *testing.T, s string) [][]byte {
 	t.Helper()
-	b := newBackwards(strings.NewReader(s), int64(len(s)))
+	b := newBackwards(strings.NewReader(s), int64(len(s)), func([]byte) bool { return false })
 	var got [][]byte
 	for {
 		line, ok := b.next()
@@ -35,11 +35,66 @@ func readBackwards(t *testing.T, s string) [][]byte {
 	if b.err != nil {
 		t.Fatal(b.err)
 	}
-	if len(b.buf) > 2*(maxLine+lastBlock) {
-		t.Errorf("the buffer has grown to %d bytes", len(b.buf))
+	if len(b.buf) > lastBlock || len(b.row) > maxLine {
+		t.Errorf("the buffers have grown to %d and %d bytes", len(b.buf), len(b.row))
 	}
 	slices.Reverse(got)
 	return got
+}
+
+// A row that lies within a block is there anyway. A longer one is shown by its
+// first bytes, and not read if they are enough.
+func TestBackwardsSkips(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("l", firstBlock)
+	for _, size := range []int{10, headSize - 1, headSize, firstBlock - 3, firstBlock, 3 * firstBlock} {
+		s := "first\n" + "s" + strings.Repeat("x", size) + long + "\nk" + long + "\n" + strings.Repeat("y", size)
+		asked := 0
+		b := newBackwards(strings.NewReader(s), int64(len(s)), func(head []byte) bool {
+			asked++
+			if len(head) != headSize && string(head) != "first" {
+				t.Errorf("the head has %d bytes", len(head))
+			}
+			return head[0] == 's'
+		})
+		var got []int
+		for {
+			line, ok := b.next()
+			if !ok {
+				break
+			}
+			got = append(got, len(line))
+		}
+		if want := []int{size, 1 + len(long), 0, len("first")}; !slices.Equal(got, want) || b.err != nil {
+			t.Errorf("%d: got %d, %v, want %d", size, got, b.err, want)
+		}
+		if asked < 2 {
+			t.Errorf("%d: asked %d times", size, asked)
+		}
+	}
+}
+
+func TestNoMessage(t *testing.T) {
+	t.Parallel()
+	for head, want := range map[string]bool{
+		`{"parentUuid":"a","isSidechain":false,"attachment":{"type":"x"`:         true,
+		`{"parentUuid":null,"isSidechain":false,"message":{"model":"m","attac`:   false,
+		`{"parentUuid":"\"attachment\":{","isSidechain":false,"message":{`:       false,
+		`{"type":"api-request-blob","sessionId":"s","message":{"content":"`:      true,
+		`{"type":"assistant","attachment":{`:                                     false,
+		`{"type":"user","message":{"attachment":`:                                false,
+		`{"type":"system","subtype":"compact_boundary"`:                          false,
+		`{"parentUuid":"a","toolUseResult":{"attachment":1},"type":"mode","x":"`: true,
+		`{"type":"att`:  false,
+		`{"type"`:       false,
+		`{`:             false,
+		``:              false,
+		`x"attachment"`: false,
+	} {
+		if got := noMessage([]byte(head)); got != want {
+			t.Errorf("%s: got %v", head, got)
+		}
+	}
 }
 
 func readForwards(t *testing.T, f *forwards) [][]byte {

@@ -40,7 +40,7 @@ func ReadTail(path string) (Tail, error) {
 
 func readTail(r io.ReaderAt, size int64) (Tail, error) {
 	var s tailScan
-	lines := newBackwards(r, size)
+	lines := newBackwards(r, size, noMessage)
 	for first := true; !s.done(); first = false {
 		line, ok := lines.next()
 		if !ok {
@@ -55,6 +55,25 @@ func readTail(r io.ReaderAt, size int64) (Tail, error) {
 		}
 	}
 	return s.result(), lines.err
+}
+
+// noMessage reports whether a row is none that tells about the main thread, as
+// its first bytes already say: what the client attaches to a prompt or sends
+// is long, and comes behind every reply.
+func noMessage(head []byte) bool {
+	no := false
+	jsonscan.Prefix(head, func(key, value []byte) bool {
+		switch string(key) {
+		case "type":
+			no = value != nil && !jsonscan.Is(value, "assistant") && !jsonscan.Is(value, "user") && !jsonscan.Is(value, "system")
+			return false
+		case "attachment":
+			no = true
+			return false
+		}
+		return value != nil
+	})
+	return no
 }
 
 // tailScan takes the rows of a transcript from the newest to the oldest.
