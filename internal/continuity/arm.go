@@ -1,7 +1,8 @@
 package continuity
 
 import (
-	"fmt"
+	"errors"
+	"io/fs"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/state"
@@ -21,14 +22,15 @@ type Arm struct {
 	Item   string // what was armed, for a plugin with more than one thing to hand over
 }
 
-// FindArm returns the arm. What is not a regular file is no arm.
+// FindArm returns the arm. What is not a regular file is no arm; one that
+// cannot be read, or holds more than an id, is an arm of nobody in particular.
 func FindArm(r reader) (Arm, bool) {
 	if r.Kind(ArmFile) != state.File {
 		return Arm{}, false
 	}
 	data, err := r.Read(ArmFile, maxRecord)
 	if err != nil {
-		return Arm{}, false
+		return Arm{}, !errors.Is(err, fs.ErrNotExist)
 	}
 	first, _, _ := strings.Cut(string(data), "\n")
 	arm := Arm{Owner: oneLine(first)}
@@ -44,8 +46,8 @@ func FindArm(r reader) (Arm, bool) {
 // Put arms. After a nil error a regular file is there for certain; whatever
 // else stands in its place is left alone and is the error.
 func (a Arm) Put(tx *state.Tx) error {
-	if tx.Kind(ArmFile) == state.Other {
-		return fmt.Errorf("%q: %w", ArmFile, state.ErrUnsafe)
+	if err := tx.Odd(ArmFile); err != nil {
+		return err
 	}
 	a.Owner, a.Item = oneLine(a.Owner), oneLine(a.Item)
 	stamp := state.Pairs{}.Set("owner", a.Owner).Set("client", a.Client.String()).Set("item", a.Item)
@@ -55,10 +57,7 @@ func (a Arm) Put(tx *state.Tx) error {
 	if err := tx.Write(ArmFile, []byte(a.Owner)); err != nil {
 		return err
 	}
-	if tx.Kind(ArmFile) != state.File {
-		return fmt.Errorf("%q: %w", ArmFile, state.ErrUnsafe)
-	}
-	return nil
+	return tx.Odd(ArmFile)
 }
 
 // HoldsArm reports whether the arm is kept for c.

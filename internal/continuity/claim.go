@@ -34,7 +34,6 @@ type Claim struct {
 	Arm     Arm
 	Told    bool   // the notes have reached the host
 	Notice  string // for the person, at the first prompt; one line
-	Sent    bool   // Notice went out at the start too, and may have been hidden
 }
 
 func claimName(session string) string {
@@ -87,7 +86,6 @@ func readClaim(r reader, name string) (Claim, bool) {
 		},
 		Told:   p.Get("told") == "yes",
 		Notice: p.Get("notice"),
-		Sent:   p.Get("sent") == "yes",
 	}, true
 }
 
@@ -102,8 +100,7 @@ func (c Claim) Put(tx *state.Tx) error {
 		Set("arm_client", c.Arm.Client.String()).
 		Set("arm_item", oneLine(c.Arm.Item)).
 		Set("told", yes(c.Told)).
-		Set("notice", oneLine(c.Notice)).
-		Set("sent", yes(c.Sent))
+		Set("notice", oneLine(c.Notice))
 	return tx.Write(claimName(c.Session), p.Bytes())
 }
 
@@ -189,13 +186,15 @@ type Start struct {
 	Alive   func(Client) bool
 }
 
-// lost reports whether the claim's session has come to nothing.
+// lost reports whether the claim's session has come to nothing. A claim from
+// the future is an old one: a clock was wrong.
 func (s Start) lost(c Claim) bool {
+	age := s.Now.Sub(c.Time).Abs()
 	switch {
 	case c.Client.PID == 0 && c.Session == s.Session:
-		return s.Resumed && s.Now.Sub(c.Time) > answering
+		return s.Resumed && age > answering
 	case c.Client.PID == 0:
-		return s.Now.Sub(c.Time) > quiet
+		return age > quiet
 	case c.Client.Same(s.Client):
 		// One client has one session at a time: the other one is over.
 		return c.Session != s.Session

@@ -100,13 +100,13 @@ func Headless(getenv func(string) string) bool {
 		strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk-")
 }
 
-// hidesSince is the first client that does not show a SessionStart message
-// after /clear (docs/host.md, Output).
+// hidesSince is the first client that, in one of its renderers, does not show a
+// SessionStart message after /clear (docs/host.md, Output).
 const hidesSince = "2.1.265"
 
-// HidesMessage reports whether a message of SessionStart would not be seen
-// and has to wait for the first prompt. An unknown version counts as a new
-// one.
+// HidesMessage reports whether a message of SessionStart may not be seen and
+// has to wait for the first prompt. An unknown version counts as a new one: at
+// both moments, the other renderer would show it twice.
 func HidesMessage(source, version string) bool {
 	return source == "clear" && (version == "" || host.AtLeast(version, hidesSince))
 }

@@ -118,6 +118,23 @@ func TestArm(t *testing.T) {
 	}
 }
 
+// An arm is there or not; what is in it only says whose it is.
+func TestArmThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	d := newDir(t)
+	do(t, d, Arm{Owner: "s1"}.Put)
+	if err := os.Truncate(d.Path(ArmFile), 200<<20); err != nil {
+		t.Fatal(err)
+	}
+	if arm, ok := FindArm(d); !ok || arm != (Arm{}) {
+		t.Errorf("%+v, %v", arm, ok)
+	}
+	do(t, d, Disarm)
+	if _, ok := FindArm(d); ok {
+		t.Error("still armed")
+	}
+}
+
 func TestArmWhereSomethingElseStands(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(path string) error{
@@ -134,7 +151,7 @@ func TestArmWhereSomethingElseStands(t *testing.T) {
 				t.Error("it is taken for an arm")
 			}
 			err := d.Do(time.Second, Arm{Owner: "s1"}.Put)
-			if !errors.Is(err, state.ErrUnsafe) {
+			if !errors.Is(err, state.ErrUnsafe) || !strings.HasPrefix(err.Error(), d.Path(ArmFile)+" is a ") || !strings.HasSuffix(err.Error(), "; move it away") {
 				t.Errorf("armed: %v", err)
 			}
 			if _, err := os.Lstat(d.Path(ArmFile)); err != nil {
@@ -236,6 +253,9 @@ func TestStartLost(t *testing.T) {
 		"the same, twice at once (case F44)":    {Claim{Session: "s", Time: noon}, true, false},
 		"unknown client, just now":              {Claim{Session: "a", Time: noon.Add(-time.Minute)}, false, false},
 		"unknown client, long silent":           {Claim{Session: "a", Time: noon.Add(-2 * time.Hour)}, false, true},
+		"unknown client, clock set back":        {Claim{Session: "a", Time: noon.Add(time.Minute)}, false, false},
+		"unknown client, from the future":       {Claim{Session: "a", Time: noon.AddDate(10, 0, 0)}, false, true},
+		"this session, from the future":         {Claim{Session: "s", Time: noon.AddDate(10, 0, 0)}, true, true},
 	} {
 		s := Start{Session: "s", Resumed: tt.resumed, Client: me, Now: noon, Alive: alive}
 		if got := s.lost(tt.claim); got != tt.want {

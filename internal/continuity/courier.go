@@ -5,7 +5,6 @@ import (
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
-	"github.com/ccreload/ccreload/internal/transcript"
 )
 
 // endWait is how long the end of a session waits for a state directory: all
@@ -184,7 +183,6 @@ func (c *Courier) deliver(tx *state.Tx, p Parcel) (host.Output, error) {
 	}
 	out := host.Output{Context: p.Context}
 	out.Message, claim.Notice = c.split(p.Line)
-	claim.Sent = out.Message != ""
 	if err := claim.Take(tx); err != nil {
 		return host.Output{}, err
 	}
@@ -213,14 +211,10 @@ func (c *Courier) taken(tx *state.Tx, claim Claim) error {
 
 func (c *Courier) atPrompt() bool { return c.Call.Payload.Event == host.UserPromptSubmit }
 
-// split decides whether a line is shown now or at the first prompt. A client
-// of unknown version gets it both ways: the prompt knows more.
+// split decides whether a line is shown now or at the first prompt.
 func (c *Courier) split(line string) (now, later string) {
-	switch {
-	case c.atPrompt() || !HidesMessage(c.Call.Payload.Source, c.client):
+	if c.atPrompt() || !HidesMessage(c.Call.Payload.Source, c.client) {
 		return line, ""
-	case c.client == "":
-		return line, line
 	}
 	return "", line
 }
@@ -233,7 +227,7 @@ func (c *Courier) say(tx *state.Tx, line string) (host.Output, error) {
 		if !ok {
 			claim = Claim{Session: c.begin.Session, Client: c.begin.Client, Time: c.begin.Now}
 		}
-		claim.Notice, claim.Sent = later, now != ""
+		claim.Notice = later
 		c.Try("the notice was not kept", claim.Put(tx))
 	}
 	return host.Output{Message: now}, nil
@@ -264,9 +258,6 @@ func (c *Courier) confirm(tx *state.Tx) (host.Output, error) {
 	switch standing {
 	case Confirmed:
 		c.Try("what follows the arrival failed", c.taken(tx, claim))
-		if claim.Sent && c.shown() {
-			claim.Notice = ""
-		}
 		return host.Output{Message: claim.Notice}, nil
 	case Untold:
 		p, err := c.Pack(tx, claim.Arm, true)
@@ -282,17 +273,6 @@ func (c *Courier) confirm(tx *state.Tx) (host.Output, error) {
 		return host.Output{Context: p.Context, Message: p.Line}, nil
 	}
 	return host.Output{}, nil
-}
-
-// shown reports whether a notice that was sent at the start has been seen: the
-// client was not known then, and turns out to be one that hides nothing after
-// /clear.
-func (c *Courier) shown() bool {
-	version := c.client
-	if tail, err := transcript.ReadTail(c.Call.Payload.TranscriptPath); err == nil && tail.Version != "" {
-		version = tail.Version
-	}
-	return !HidesMessage("clear", version)
 }
 
 // arrive is the first sign of a session that had no SessionStart.
