@@ -71,7 +71,7 @@ func (rt *runtime) hook(args []string) int {
 		Stdin:    rt.stdin,
 		Stdout:   rt.stdout,
 		Env:      rt.env,
-		Handlers: handlers(),
+		Handler:  handler,
 		Defaults: rt.defaults,
 		// The one exit beside main: a handler that hangs cannot return to it.
 		Quit: func() { os.Exit(exitOK) },
@@ -116,7 +116,7 @@ func (rt *runtime) run(args []string) int {
 	if !started {
 		err = usagef("%w; %s", err, hint(root, args))
 	}
-	fmt.Fprintf(rt.stderr, "ccreload: %v\n", err)
+	fmt.Fprintf(rt.stderr, "ccreload: %s\n", host.Visible(err.Error()))
 	if _, bad := errors.AsType[usageError](err); bad {
 		return exitUsage
 	}

@@ -6,21 +6,19 @@ import (
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/handoff"
-	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/reload"
 )
 
-// handlers returns what answers each event of each plugin.
-func handlers() map[hook.Key]host.Handler {
-	all := map[hook.Key]host.Handler{}
-	for event, h := range reload.Handlers() {
-		all[hook.Key{Plugin: reload.Plugin, Event: event}] = h
+// handler returns what answers an event of a plugin, nil if nothing does.
+func handler(plugin string, event host.Event) host.Handler {
+	switch plugin {
+	case reload.Plugin:
+		return reload.Handler(event)
+	case handoff.Plugin:
+		return handoff.Handler(event)
 	}
-	for event, h := range handoff.Handlers() {
-		all[hook.Key{Plugin: handoff.Plugin, Event: event}] = h
-	}
-	return all
+	return nil
 }
 
 // project returns the directory whose state a command works on: the one the

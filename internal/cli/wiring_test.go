@@ -10,14 +10,19 @@ import (
 	"testing"
 
 	"github.com/ccreload/ccreload"
-	"github.com/ccreload/ccreload/internal/hook"
+	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/reload"
 )
 
 // What the manifest declares is what the runtime answers, and the other way
 // round: a handler nobody calls is as wrong as a hook nobody answers.
 func TestEveryDeclaredHookHasItsHandler(t *testing.T) {
-	declared := map[hook.Key]bool{}
+	type key struct {
+		plugin string
+		event  host.Event
+	}
+	declared := map[key]bool{}
 	for _, plugin := range ccreload.Plugins() {
 		data, err := os.ReadFile(filepath.Join("../../marketplace/plugins", plugin, "hooks", "hooks.json"))
 		if err != nil {
@@ -32,7 +37,7 @@ func TestEveryDeclaredHookHasItsHandler(t *testing.T) {
 			t.Fatal(err)
 		}
 		for event, groups := range file.Hooks {
-			declared[hook.Key{Plugin: plugin, Event: event}] = true
+			declared[key{plugin, event}] = true
 			for _, g := range groups {
 				for _, h := range g.Hooks {
 					if want := []string{"hook", plugin, string(event)}; !slices.Equal(h.Args, want) {
@@ -45,15 +50,16 @@ func TestEveryDeclaredHookHasItsHandler(t *testing.T) {
 	if len(declared) == 0 {
 		t.Fatal("no plugin declares a hook")
 	}
-	registered := handlers()
-	for key := range declared {
-		if registered[key] == nil {
-			t.Errorf("%s declares %s, and nothing answers it", key.Plugin, key.Event)
+	for k := range declared {
+		if handler(k.plugin, k.event) == nil {
+			t.Errorf("%s declares %s, and nothing answers it", k.plugin, k.event)
 		}
 	}
-	for key := range registered {
-		if !declared[key] {
-			t.Errorf("%s answers %s, which its manifest does not declare", key.Plugin, key.Event)
+	for _, plugin := range []string{reload.Plugin, handoff.Plugin} {
+		for _, event := range host.Events() {
+			if handler(plugin, event) != nil && !declared[key{plugin, event}] {
+				t.Errorf("%s answers %s, which its manifest does not declare", plugin, event)
+			}
 		}
 	}
 }

@@ -73,13 +73,19 @@ func preTool(call *host.Call) (host.Output, error) {
 	return host.Output{Ask: textAsk}, nil
 }
 
-// Handlers returns the plugin's handlers by event.
-func Handlers() map[host.Event]host.Handler {
-	return map[host.Event]host.Handler{
-		host.SessionStart:     sessionStart,
-		host.UserPromptSubmit: userPrompt,
-		host.PreToolUse:       preTool,
-		host.Stop:             stop,
-		host.SessionEnd:       sessionEnd,
+// Handler returns what answers e, nil if nothing does.
+func Handler(e host.Event) host.Handler {
+	switch e {
+	case host.SessionStart:
+		return sessionStart
+	case host.UserPromptSubmit:
+		return userPrompt
+	case host.PreToolUse:
+		return preTool
+	case host.Stop:
+		return stop
+	case host.SessionEnd:
+		return sessionEnd
 	}
+	return nil
 }

@@ -221,7 +221,7 @@ func (w *world) run(change ...func(*Options)) Result {
 func (w *world) hook(p host.Payload) host.Output {
 	w.t.Helper()
 	call := w.call(p)
-	out, err := Handlers()[p.Event](call)
+	out, err := Handler(p.Event)(call)
 	return w.answered(call, out, err)
 }
 

@@ -38,19 +38,14 @@ const (
 	maxProfile   = 1 << 20
 )
 
-// Key names a handler.
-type Key struct {
-	Plugin string
-	Event  host.Event
-}
-
 // Run is one start of the runtime in hook mode.
 type Run struct {
-	Args     []string // what follows "hook": plugin and event, or nothing
-	Stdin    io.Reader
-	Stdout   io.Writer
-	Env      host.Env
-	Handlers map[Key]host.Handler
+	Args   []string // what follows "hook": plugin and event, or nothing
+	Stdin  io.Reader
+	Stdout io.Writer
+	Env    host.Env
+	// Handler returns what answers an event of a plugin, nil if nothing does.
+	Handler func(plugin string, event host.Event) host.Handler
 	// Defaults returns the profile compiled in for a plugin.
 	Defaults func(plugin string) (host.Profile, bool)
 	// Quit ends the process with 0 when the hook has taken too long. It may
@@ -161,8 +156,8 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 	if p.AgentID != "" { // case F38
 		return answer{}, nil
 	}
-	handle, ok := r.Handlers[Key{profile.Plugin, p.Event}]
-	if !ok {
+	handle := r.Handler(profile.Plugin, p.Event)
+	if handle == nil {
 		return answer{}, fmt.Errorf("no handler for %s %s", profile.Plugin, p.Event)
 	}
 	project, err := projectDir(r.Env.Getenv("CLAUDE_PROJECT_DIR"), p.Cwd)

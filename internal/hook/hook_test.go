@@ -51,10 +51,11 @@ func (w *world) run(stdin io.Reader, args ...string) {
 		Stdout: &w.stdout,
 		Quit:   func() { close(w.quit) },
 		Env:    host.Env{Now: time.Now, Getenv: func(k string) string { return w.vars[k] }},
-		Handlers: map[Key]host.Handler{
-			{"demo", host.Stop}:       handler,
-			{"demo", host.PreCompact}: handler,
-			{"demo", host.SessionEnd}: handler,
+		Handler: func(plugin string, event host.Event) host.Handler {
+			if plugin != "demo" || !event.Known() {
+				return nil
+			}
+			return handler
 		},
 		Defaults: func(p string) (host.Profile, bool) { return host.Profile{Plugin: p}, p == "demo" },
 		Tap:      w.tap,

@@ -136,7 +136,7 @@ func (p Profile) Option(key string) (Option, bool) {
 // that an older runtime can serve a newer plugin. It is read at every hook,
 // which is why it is scanned and not decoded by reflection.
 func DecodeProfile(data []byte) (Profile, error) {
-	var p Profile
+	p := Profile{Options: make([]Option, 0, 8), Windows: make([]Window, 0, 32)}
 	text := texts(data)
 	ok := jsonscan.Object(data, func(key, value []byte) {
 		switch string(key) {

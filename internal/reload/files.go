@@ -47,16 +47,25 @@ const maxFile = 1 << 20
 // dirOf returns the state directory of a project.
 func dirOf(project string) state.Dir { return state.At(filepath.Join(project, ".reload")) }
 
-// Handlers returns the plugin's handlers by event.
-func Handlers() map[host.Event]host.Handler {
-	return map[host.Event]host.Handler{
-		host.SessionStart:     sessionStart,
-		host.UserPromptSubmit: userPrompt,
-		host.PreToolUse:       preTool,
-		host.PostToolUse:      postTool,
-		host.Stop:             stop,
-		host.PreCompact:       preCompact,
-		host.PostCompact:      postCompact,
-		host.SessionEnd:       sessionEnd,
+// Handler returns what answers e, nil if nothing does.
+func Handler(e host.Event) host.Handler {
+	switch e {
+	case host.SessionStart:
+		return sessionStart
+	case host.UserPromptSubmit:
+		return userPrompt
+	case host.PreToolUse:
+		return preTool
+	case host.PostToolUse:
+		return postTool
+	case host.Stop:
+		return stop
+	case host.PreCompact:
+		return preCompact
+	case host.PostCompact:
+		return postCompact
+	case host.SessionEnd:
+		return sessionEnd
 	}
+	return nil
 }
