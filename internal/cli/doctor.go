@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/ccreload/ccreload/internal/host"
 )
 
 // verdict is what a check came to.
@@ -74,8 +76,13 @@ The exit code is 0 when nothing is wrong and 1 when something is.`,
 
 // coloured reports whether stdout is a terminal that may be coloured.
 func (rt *runtime) coloured() bool {
+	return rt.onTerminal() && rt.env.Getenv("NO_COLOR") == "" && rt.env.Getenv("TERM") != "dumb"
+}
+
+// onTerminal reports whether stdout is a terminal.
+func (rt *runtime) onTerminal() bool {
 	f, ok := rt.stdout.(*os.File)
-	return ok && rt.env.Getenv("NO_COLOR") == "" && rt.env.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // report is what doctor prints.
@@ -112,11 +119,11 @@ func (r report) write(w io.Writer, colour bool) error {
 		if colour {
 			mark = f.Verdict.colour() + mark + "\x1b[0m"
 		}
-		if _, err := fmt.Fprintf(w, "%s  %-11s  %s\n", mark, f.Check, f.Says); err != nil {
+		if _, err := fmt.Fprintf(w, "%s  %-11s  %s\n", mark, f.Check, host.Visible(f.Says)); err != nil {
 			return err
 		}
 		if f.Fix != "" {
-			if _, err := fmt.Fprintf(w, "%22s  → %s\n", "", f.Fix); err != nil {
+			if _, err := fmt.Fprintf(w, "%22s  → %s\n", "", host.Visible(f.Fix)); err != nil {
 				return err
 			}
 		}

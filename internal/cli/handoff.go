@@ -13,6 +13,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/hook"
+	"github.com/ccreload/ccreload/internal/host"
 )
 
 func (rt *runtime) handoffCommand() *cobra.Command {
@@ -130,7 +131,7 @@ func (rt *runtime) handoffWorld(o *handoff.Options) error {
 	if !o.NonInteractive && !o.Auto {
 		lines := bufio.NewReader(rt.stdin)
 		o.Ask = func(question string) (yes, answered bool) {
-			fmt.Fprintf(rt.stderr, "%s [y/N] ", question)
+			fmt.Fprintf(rt.stderr, "%s [y/N] ", host.Visible(question))
 			line, err := lines.ReadString('\n')
 			if err != nil && line == "" {
 				fmt.Fprintln(rt.stderr)
@@ -174,12 +175,12 @@ func (rt *runtime) handoffResult(r handoff.Result, err error, asJSON bool) error
 	}
 	list := func(title string, lines []string) {
 		if len(lines) > 0 {
-			fmt.Fprintf(rt.stdout, "%s\n  %s\n", title, strings.Join(lines, "\n  "))
+			fmt.Fprintf(rt.stdout, "%s\n  %s\n", title, host.Visible(strings.Join(lines, "\n  ")))
 		}
 	}
 	list("Done:", r.Actions)
 	list("Not as it should be:", r.Errors)
 	list("Next:", r.NextSteps)
-	fmt.Fprintf(rt.stdout, "\nPrompt for the next session:\n\n%s\n", r.Prompt)
+	fmt.Fprintf(rt.stdout, "\nPrompt for the next session:\n\n%s\n", host.Visible(r.Prompt))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/reload"
 )
 
@@ -148,14 +149,17 @@ nothing changes.`,
 			if err != nil {
 				return err
 			}
+			if rt.onTerminal() {
+				doc = host.Visible(doc)
+			}
 			_, err = io.WriteString(rt.stdout, printable(doc))
 			return err
 		},
 	}
 }
 
-// printable returns s without the control characters a terminal would obey:
-// anybody can have written what stands in a repository.
+// printable returns s without the control characters that make up terminal
+// sequences. The model is given the rest as it was written.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || 0x7f <= r && r < 0xa0 {
@@ -180,7 +184,7 @@ func (rt *runtime) reloadStatus() *cobra.Command {
 			}
 			status := desk.Status(rt.transcript(desk.Session))
 			if !asJSON {
-				_, err = fmt.Fprint(rt.stdout, status)
+				_, err = fmt.Fprint(rt.stdout, host.Visible(status.String()))
 				return err
 			}
 			return rt.printJSON(status)

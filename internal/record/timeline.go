@@ -29,7 +29,8 @@ const (
 	minWidth    = 60
 )
 
-// Timeline prints a replay for people.
+// Timeline prints a replay for people. Recordings come from strangers, so what
+// a terminal would obey is shown to it in print.
 type Timeline struct {
 	Out   io.Writer
 	Color bool // ANSI colours
@@ -59,7 +60,7 @@ func (t *Timeline) Begin(name, plugin string, calls []Call) {
 		}
 	}
 	last := calls[len(calls)-1].T
-	fmt.Fprintf(t.Out, "%s  %s\n\n", t.bold(name), t.dim(fmt.Sprintf("%s · %s · %.0f s · %s",
+	fmt.Fprintf(t.Out, "%s  %s\n\n", t.bold(host.Visible(name)), t.dim(fmt.Sprintf("%s · %s · %.0f s · %s",
 		plugin, count(len(calls), "hook call"), last, count(max(len(ids), 1), "session"))))
 }
 
@@ -78,7 +79,8 @@ func (t *Timeline) Step(s Step) {
 	if name := t.names[s.Payload.SessionID]; name != "" {
 		about = strings.TrimSpace(name + "  " + about)
 	}
-	event := fmt.Sprintf("%-16s", s.Payload.Event)
+	about = host.Visible(about)
+	event := fmt.Sprintf("%-16s", host.Visible(string(s.Payload.Event)))
 	if s.Said.Silent() && s.Fault == "" {
 		event, about = t.dim(event), t.dim(about)
 	} else {
@@ -120,7 +122,7 @@ func (t *Timeline) End(next Step) {
 		t.text("on screen", next.Said.Message, t.yellow)
 		fmt.Fprintln(t.Out)
 	}
-	for _, line := range wrap(strings.TrimSpace(given.Said.Context), t.width()-4) {
+	for _, line := range wrap(host.Visible(strings.TrimSpace(given.Said.Context)), t.width()-4) {
 		fmt.Fprintln(t.Out, strings.TrimRight("  "+t.dim("│")+" "+line, " "))
 	}
 }
@@ -130,7 +132,7 @@ func (t *Timeline) text(label, s string, paint func(string) string) {
 	if s == "" {
 		return
 	}
-	lines := wrap(strings.TrimSpace(s), t.width()-marginWidth)
+	lines := wrap(host.Visible(strings.TrimSpace(s)), t.width()-marginWidth)
 	if more := len(lines) - excerpt; !t.Full && more > 1 {
 		lines = append(lines[:excerpt], "… "+count(more, "more line"))
 	}
