@@ -3,8 +3,8 @@ package gen
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/flate"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -43,7 +43,7 @@ func ReadRuntimes(dir string, platforms []Platform) (Runtimes, error) {
 			path.Base(p.Binary()),
 			fmt.Sprintf("ccreload_%s_%s*/%s", p.OS(), p.Arch(), program),
 		} {
-			names, err := filepath.Glob(filepath.Join(dir, pattern))
+			names, err := fs.Glob(os.DirFS(dir), pattern)
 			if err != nil {
 				return nil, err
 			}
@@ -52,7 +52,7 @@ func ReadRuntimes(dir string, platforms []Platform) (Runtimes, error) {
 		if len(found) == 0 {
 			return nil, fmt.Errorf("there is no runtime for %s in %q: build it first, for all platforms of the manifest", p, dir)
 		}
-		data, err := os.ReadFile(found[0])
+		data, err := readFile(os.DirFS(dir), filepath.ToSlash(dir), found[0])
 		if err != nil {
 			return nil, err
 		}
@@ -142,15 +142,11 @@ func pack(t Tree) ([]byte, error) {
 // what was released under this version is refused.
 func (p *Project) Bundle(runtimes Runtimes, record bool) (Bundle, error) {
 	sums := runtimes.checksums(p.Manifest.Platforms)
-	content, err := fs.Sub(p.root.FS(), "gen")
+	template, err := p.template()
 	if err != nil {
 		return nil, err
 	}
-	template, err := p.root.ReadFile(TemplatePath)
-	if err != nil {
-		return nil, err
-	}
-	e := &emitter{m: p.Manifest, content: content, template: string(template), sums: sums, tree: Tree{}}
+	e := &emitter{m: p.Manifest, content: p.content(), template: template, sums: sums, tree: Tree{}}
 	tree, err := e.emit()
 	if err != nil {
 		return nil, err
@@ -174,7 +170,7 @@ func (p *Project) Bundle(runtimes Runtimes, record bool) (Bundle, error) {
 	}
 	w := &writer{root: p.root}
 	defer w.discard()
-	err = errors.Join(
+	err = cmp.Or(
 		w.stage("gen/"+checksums, File{Data: list.Bytes(), Mode: 0o644}),
 		w.stage(ReleasedPath, File{Data: releases.Encode(), Mode: 0o644}),
 	)

@@ -8,21 +8,30 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
 // document is a YAML or JSON file that still knows where its values stand.
 type document struct {
-	file string
-	text string
-	body ast.Node
+	file  string
+	lines []string
+	body  ast.Node
 }
 
 // parse reads data, which must hold one document. The error is Problems.
 func parse(file string, data []byte) (*document, error) {
-	d := &document{file: file, text: string(data)}
-	parsed, err := parser.ParseBytes(data, 0)
+	text, problem := decodeText(file, data)
+	if problem != nil {
+		return nil, Problems{*problem}
+	}
+	d := &document{file: file, lines: strings.Split(text, "\n")}
+	tokens := lexer.Tokenize(text)
+	if problem := d.refused(tokens); problem != nil {
+		return nil, Problems{*problem}
+	}
+	parsed, err := parser.Parse(tokens, 0)
 	if err != nil {
 		return nil, Problems{d.fromYAML(err)}
 	}
@@ -34,6 +43,50 @@ func parse(file string, data []byte) (*document, error) {
 	}
 	d.body = parsed.Docs[0].Body
 	return d, nil
+}
+
+// maxDepth is how far lists and mappings may be nested: several times what any
+// file that is read here needs, and far below where the parser gets slow.
+const maxDepth = 60
+
+// refused reports the first token that is no use in any file and that the
+// libraries answer late or badly.
+func (d *document) refused(tokens token.Tokens) *Problem {
+	brackets := 0
+	var columns []int // of the lists and mappings by indentation around a token
+	for _, t := range tokens {
+		message := ""
+		switch t.Type {
+		case token.NanType, token.InfinityType:
+			message = fmt.Sprintf("%s is no amount of anything: want a plain number", t.Value)
+		case token.TagType:
+			message = fmt.Sprintf("the tag %s has no use here: leave it out, and write text in quotes and numbers without", t.Value)
+		case token.SequenceStartType, token.MappingStartType:
+			brackets++
+		case token.SequenceEndType, token.MappingEndType:
+			brackets--
+		case token.SequenceEntryType, token.MappingKeyType, token.MappingValueType:
+			if brackets > 0 {
+				break
+			}
+			column := t.Position.Column
+			if t.Type == token.MappingValueType && t.Prev != nil {
+				column = t.Prev.Position.Column // that of the key
+			}
+			for len(columns) > 0 && columns[len(columns)-1] >= column {
+				columns = columns[:len(columns)-1]
+			}
+			columns = append(columns, column)
+		}
+		if brackets+len(columns) > maxDepth {
+			message = fmt.Sprintf("lists and mappings are nested more than %d deep here: close some of them first", maxDepth)
+		}
+		if message != "" {
+			p := d.atToken(t, message)
+			return &p
+		}
+	}
+	return nil
 }
 
 // decode fills v, a pointer to a struct, from the document. An unknown key or
@@ -83,19 +136,10 @@ func (d *document) atToken(t *token.Token, message string) Problem {
 	if t != nil && t.Position != nil {
 		p.Line, p.Column = max(t.Position.Line, 1), max(t.Position.Column, 1)
 	}
-	p.Source = lineOf(d.text, p.Line)
-	return p
-}
-
-// lineOf returns line n of text, counted from 1, or "".
-func lineOf(text string, n int) string {
-	i := 0
-	for line := range strings.Lines(text) {
-		if i++; i == n {
-			return strings.TrimRight(line, "\r\n")
-		}
+	if p.Line <= len(d.lines) {
+		p.Source = strings.TrimRight(d.lines[p.Line-1], "\r")
 	}
-	return ""
+	return p
 }
 
 // find returns the key or the value that path leads to: the key where the

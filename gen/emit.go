@@ -152,15 +152,18 @@ type checksum struct{ SHA256, Name string }
 // checksums reads the hashes of the release assets, if a release wrote them.
 func (e *emitter) checksums() {
 	const file = "gen/" + checksums
-	data, err := fs.ReadFile(e.content, checksums)
+	text, err := readText(e.content, "gen", checksums)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
+	} else if bad, ok := errors.AsType[Problems](err); ok {
+		e.ps = append(e.ps, bad...)
+		return
 	} else if err != nil {
-		e.ps = append(e.ps, Problem{File: file, Message: "not readable: " + err.Error()})
+		e.ps = append(e.ps, Problem{File: file, Message: err.Error()})
 		return
 	}
 	n := 0
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {

@@ -310,9 +310,14 @@ func TestRecordingsAreValid(t *testing.T) {
 	for line, want := range map[string]string{
 		"":      "r.jsonl: the recording is empty",
 		"{}\n{": "r.jsonl:2:1: not readable as JSON",
-		`{"t":0,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"},"x":1}`:    `r.jsonl:1:69: unknown key "x"`,
-		`{"t":-1,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"}}`:         "must be >= 0",
-		`{"t":0,"event":"Stop","env":{"A":1},"payload":{"hook_event_name":"Stop"}}`:     "want a string, found a number",
+		`{"t":0,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"},"x":1}`:                                                             `r.jsonl:1:69: unknown key "x"`,
+		`{"t":-1,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"}}`:                                                                  "must be >= 0",
+		`{"t":0,"event":"Stop","env":{"A":1},"payload":{"hook_event_name":"Stop"}}`:                                                              "want a string, found a number",
+		`{"t":1e999,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"}}`:                                                               "the number 1e999 is out of range",
+		`{"t":1e99999999,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop","x":[{"y":1}]}}`:                                            "the number 1e99999999 is out of range",
+		`{"t":0,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"},"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`: "nested more than 60 deep",
+		"\ufeff{}": "r.jsonl:1:1: not readable as JSON",
+		"{\x00}":   "r.jsonl:1:2: the file is not text",
 		`{"t":0,"event":"Stop","env":{},"payload":{}}`:                                  `"hook_event_name" is missing`,
 		`{"t":0,"env":{},"payload":{"hook_event_name":"Stop"},"transcript_rows":["x"]}`: "want a mapping, found a string",
 	} {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/ccreload/ccreload/internal/host"
 )
@@ -128,6 +129,16 @@ func TestDecodeRefuses(t *testing.T) {
 		"broken YAML":             {"platforms: [linux/amd64", "platforms: {linux/amd64", "gen/manifest.yaml:11:"},
 		"tab":                     {"  name: tools", "\tname: tools", "gen/manifest.yaml:"},
 		"second document":         {"name: tools\nversion", "name: x\n---\nname: tools\nversion", "gen/manifest.yaml:3:1: a second document begins here"},
+		"not a number (N20)":      {"input: 4", "input: .nan", "gen/manifest.yaml:15:37: .nan is no amount of anything: want a plain number\n   15 | "},
+		"no end (N20)":            {"tokens: 1000000", "tokens: .inf", `13:38: .inf is no amount of anything`},
+		"no end below (N20)":      {"min: 1000", "min: -.Inf", `51:14: -.Inf is no amount of anything`},
+		"beyond all numbers":      {"input: 4", "input: 1e999", `15:37: want a number, found a string`},
+		"a tag":                   {"input: 4", `input: !!float "nan"`, `15:37: the tag !!float has no use here`},
+		"a tag of bytes":          {"title: second", "title: !!binary c2Vjb25k", `75:12: the tag !!binary has no use here`},
+		"nested lists (N23)":      {"platforms: [", "platforms: [" + strings.Repeat("[", 50_000), "gen/manifest.yaml:11:71: lists and mappings are nested more than 60 deep here: close some of them first\n   11 | … [["},
+		"nested mappings":         {"platforms: [", "platforms: [" + strings.Repeat("{a: ", 50_000), `lists and mappings are nested more than 60 deep here`},
+		"nested entries":          {"platforms: [", "platforms: " + strings.Repeat("- ", 50_000) + "[", `lists and mappings are nested more than 60 deep here`},
+		"nested keys":             {"platforms: [", "platforms: " + strings.Repeat("? ", 50_000) + "[", `lists and mappings are nested more than 60 deep here`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -238,6 +249,10 @@ func FuzzDecode(f *testing.F) {
 	}
 	for _, s := range []string{
 		"", "a", "[]", "{}", "- ", "a: &x [*x]", "a: !!int b", "? a\n: b", "a: |\n  b", "name: 'x", "\t", "---\n---\n", "<<: {a: 1}",
+		"\ufeffname: x", "\xff\xfen\x00a\x00", "name: \xe9", "a\x00b", "a: .nan", "windows: [{tokens: -.inf}]", "a: !!float nan", "a: !!binary aGk=",
+		strings.Repeat("[", 200), strings.Repeat("{a: ", 200), strings.Repeat("- ", 200), strings.Repeat("? ", 200), strings.Repeat("&a ", 200), "a: \"\x1b[2J\"",
+		strings.Replace(small, "input: 4", "input: .nan", 1), strings.Replace(small, "tokens: 1000000", "tokens: .inf", 1), strings.Replace(small, "input: 4", "input: 1e999", 1),
+		"a0: &a0 [x, x]\na1: &a1 [*a0, *a0]\na2: &a2 [*a1, *a1]\n", "a: &a [*a]",
 		"plugins: [{}]", "plugins:\n  - hooks: [{event: Stop}]\n", "windows: [{tokens: 1e99}]", "version: 0x10", "a: \u2028", "name: &n x\nauthor: *n\n",
 	} {
 		f.Add([]byte(s))
@@ -256,6 +271,9 @@ func FuzzDecode(f *testing.F) {
 		for _, p := range ps {
 			if p.File == "" || p.Message == "" {
 				t.Errorf("a problem says nothing: %+v", p)
+			}
+			if text := p.String(); len(text) > 8000 || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }) {
+				t.Errorf("a problem is not for a terminal: %q", text)
 			}
 		}
 	})

@@ -3,7 +3,19 @@ package gen
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ccreload/ccreload/internal/host"
+)
+
+// How much of a problem is shown, in characters and in number.
+const (
+	maxMessage = 400
+	maxSource  = 120
+	maxShown   = 40
 )
 
 // Problem is one thing that is wrong with an input, and where.
@@ -15,36 +27,81 @@ type Problem struct {
 	Source  string // the offending line
 }
 
-// String returns file:line:column: message, and below it the line itself.
+// String returns file:line:column: message, and below it the line itself. A
+// terminal can be shown it: see Visible.
 func (p Problem) String() string {
-	if p.Line == 0 {
-		return p.File + ": " + p.Message
-	}
-	s := fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
-	if strings.TrimSpace(p.Source) == "" {
+	s := p.sentence()
+	if p.Line == 0 || strings.TrimSpace(p.Source) == "" {
 		return s
 	}
+	source := []rune(p.Source)
+	mark := min(max(p.Column-1, 0), len(source))
+	before, after := "", ""
+	if first := mark - maxSource/2; first > 0 && len(source) > maxSource {
+		source, mark, before = source[first:], mark-first, "…"
+	}
+	if len(source) > maxSource {
+		source, after = source[:maxSource], "…"
+	}
+	head := before + show(string(source[:mark]), true)
 	prefix := fmt.Sprintf("%5d | ", p.Line)
 	// Tabs are kept in the second line, so that the mark stays below its place.
-	pad := []rune(p.Source)
-	pad = pad[:min(max(p.Column-1, 0), len(pad))]
+	pad := []rune(head)
 	for i, r := range pad {
 		if r != '\t' {
 			pad[i] = ' '
 		}
 	}
-	return s + "\n" + prefix + p.Source + "\n" + strings.Repeat(" ", len(prefix)-2) + "| " + string(pad) + "^"
+	return s + "\n" + prefix + head + show(string(source[mark:]), true) + after +
+		"\n" + strings.Repeat(" ", len(prefix)-2) + "| " + string(pad) + "^"
+}
+
+// sentence returns the place and the message on one line.
+func (p Problem) sentence() string {
+	message := host.Cut(Visible(p.Message), maxMessage)
+	if p.Line == 0 {
+		return Visible(p.File) + ": " + message
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", Visible(p.File), p.Line, p.Column, message)
+}
+
+// Visible returns s on one line, with every character spelled out, as in \x1b,
+// that a terminal would obey instead of showing it: others may have written
+// what a problem or a file name shows.
+func Visible(s string) string { return show(s, false) }
+
+func show(s string, tabs bool) string {
+	ok := func(r rune) bool { return unicode.IsPrint(r) || tabs && r == '\t' }
+	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !ok(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for s != "" {
+		r, n := utf8.DecodeRuneInString(s)
+		if ok(r) && (r != utf8.RuneError || n > 1) {
+			b.WriteRune(r)
+		} else {
+			quoted := strconv.Quote(s[:n])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		s = s[n:]
+	}
+	return b.String()
 }
 
 // Problems is every problem found, in the order of the files and lines. It is
 // an error when it is not empty.
 type Problems []Problem
 
-// Error returns the problems, one after the other.
+// Error returns the problems, one after the other, and of very many the first.
 func (ps Problems) Error() string {
-	lines := make([]string, len(ps))
+	var lines []string
 	for i, p := range ps {
-		lines[i] = p.String()
+		if i == maxShown {
+			lines = append(lines, fmt.Sprintf("and %d more", len(ps)-i))
+			break
+		}
+		lines = append(lines, p.String())
 	}
 	return strings.Join(lines, "\n")
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -18,33 +19,36 @@ type Project struct {
 	root *os.Root
 }
 
-// Find returns dir, or the nearest directory above it, that holds
-// gen/manifest.yaml.
+// Find returns dir, or the nearest directory above it, that has something
+// called gen/manifest.yaml.
 func Find(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
 	for at := abs; ; at = filepath.Dir(at) {
-		if info, err := os.Stat(filepath.Join(at, filepath.FromSlash(ManifestPath))); err == nil && info.Mode().IsRegular() {
+		if _, err := os.Lstat(filepath.Join(at, filepath.FromSlash(ManifestPath))); err == nil {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("there is no %s in %s or above it: begin one with `ccreload-gen init DIR`", ManifestPath, abs)
+			return "", fmt.Errorf("there is no %s in %s or above it: begin a project with `ccreload-gen init DIR`", ManifestPath, abs)
 		}
 	}
 }
 
-// Open finds the project that dir is in and emits its tree, without writing
-// anything. The error is Problems, or that of reading a file. Close it.
+// Open reads the project in dir and emits its tree, without writing anything.
+// The error is Problems, or says which file cannot be read. Close it.
 func Open(dir string) (*Project, error) {
-	dir, err := Find(dir)
-	if err != nil {
-		return nil, err
+	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no directory %s: name that of a project, or begin one with `ccreload-gen init DIR`", dir)
+	} else if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", dir, Cause(err))
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is %s: name the directory of a project, with %s in it", dir, kind(info.Mode()), ManifestPath)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s cannot be read: %w", dir, Cause(err))
 	}
 	p := &Project{Dir: dir, root: root}
 	if err := p.emit(); err != nil {
@@ -58,26 +62,33 @@ func Open(dir string) (*Project, error) {
 func (p *Project) Close() error { return p.root.Close() }
 
 func (p *Project) emit() error {
-	data, err := p.root.ReadFile(ManifestPath)
-	if err != nil {
-		return err
-	}
-	template, err := p.root.ReadFile(TemplatePath)
+	data, err := readFile(p.root.FS(), "", ManifestPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no %s beside gen: take it from where the project came from, or run `ccreload-gen init` in a new directory", TemplatePath)
+		return fmt.Errorf("there is no %s in %s: name the directory that has it, or begin a project with `ccreload-gen init DIR`", ManifestPath, p.Dir)
 	} else if err != nil {
 		return err
 	}
-	content, err := fs.Sub(p.root.FS(), "gen")
+	template, err := p.template()
 	if err != nil {
 		return err
 	}
 	if p.Manifest, err = Decode(ManifestPath, data); err != nil {
 		return err
 	}
-	p.Tree, err = Emit(p.Manifest, content, string(template))
+	p.Tree, err = Emit(p.Manifest, p.content(), template)
 	return err
 }
+
+func (p *Project) template() (string, error) {
+	text, err := readText(p.root.FS(), "", TemplatePath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no %s beside gen: take it from where the project came from, or run `ccreload-gen init` in a new directory", TemplatePath)
+	}
+	return text, err
+}
+
+// content is the directory of the manifest.
+func (p *Project) content() fs.FS { return below{p.root.FS(), "gen"} }
 
 // Released returns a Problem for each plugin that was released in this
 // version with other content (case F19).
@@ -95,65 +106,58 @@ func (p *Project) Generate() ([]Change, error) {
 	if err := p.Released(); err != nil {
 		return nil, err
 	}
-	return p.write(p.Tree)
+	files, err := p.withReadme(p.Tree)
+	if err != nil {
+		return nil, err
+	}
+	return Write(p.root, files)
 }
 
 // Docs writes only docs/options.md and the tables of README.md.
 func (p *Project) Docs() ([]Change, error) {
 	// The inventory stays as it is: it already has the page, or gets it with
 	// the next Generate.
+	files, err := p.withReadme(Tree{OptionsPath: p.Tree[OptionsPath]})
+	if err != nil {
+		return nil, err
+	}
 	w := &writer{root: p.root}
 	defer w.discard()
-	if err := w.stage(OptionsPath, p.Tree[OptionsPath]); err != nil {
-		return nil, err
+	for _, name := range files.Paths() {
+		if err := w.stage(name, files[name]); err != nil {
+			return nil, err
+		}
 	}
-	if err := p.stageReadme(w); err != nil {
-		return nil, err
-	}
-	err := w.commit()
+	err = w.commit()
 	return w.done, err
 }
 
-func (p *Project) write(t Tree) ([]Change, error) {
-	readme, err := p.readme()
-	if err != nil {
-		return nil, err
+// withReadme returns t with README.md when its tables are out of date.
+func (p *Project) withReadme(t Tree) (Tree, error) {
+	is, want, err := p.readme()
+	if err != nil || is == want {
+		return t, err
 	}
-	changes, err := Write(p.root, t)
-	if err != nil || readme == nil {
-		return changes, err
+	// A link may be shared with others: it is not replaced.
+	if info, err := p.root.Lstat(ReadmePath); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is a link: put the file itself there, or the table marks elsewhere", ReadmePath)
 	}
-	w := &writer{root: p.root}
-	defer w.discard()
-	if err := w.stage(ReadmePath, *readme); err != nil {
-		return changes, err
-	}
-	err = w.commit()
-	return append(changes, w.done...), err
+	t = maps.Clone(t)
+	t[ReadmePath] = File{Data: []byte(want), Mode: 0o644}
+	return t, nil
 }
 
-func (p *Project) stageReadme(w *writer) error {
-	readme, err := p.readme()
-	if err != nil || readme == nil {
-		return err
-	}
-	return w.stage(ReadmePath, *readme)
-}
-
-// readme returns README.md with the tables it should have, nil when there is
-// no README.
-func (p *Project) readme() (*File, error) {
-	data, err := p.root.ReadFile(ReadmePath)
+// readme returns README.md as it is and with the tables it should have, both
+// empty when there is none.
+func (p *Project) readme() (is, want string, err error) {
+	data, err := readFile(p.root.FS(), "", ReadmePath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return "", "", nil
 	} else if err != nil {
-		return nil, err
+		return "", "", err
 	}
-	text, err := p.Manifest.SpliceReadme(string(data))
-	if err != nil {
-		return nil, err
-	}
-	return &File{Data: []byte(text), Mode: 0o644}, nil
+	want, err = p.Manifest.SpliceReadme(string(data))
+	return string(data), want, err
 }
 
 // Check returns how the files on disk differ from what Generate would write.
@@ -162,12 +166,9 @@ func (p *Project) Check() ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	readme, err := p.readme()
-	if err != nil || readme == nil {
-		return changes, err
-	}
-	if data, err := p.root.ReadFile(ReadmePath); err == nil && string(data) != string(readme.Data) {
+	is, want, err := p.readme()
+	if err == nil && is != want {
 		changes = append(changes, Change{ReadmePath, "changed"})
 	}
-	return changes, nil
+	return changes, err
 }

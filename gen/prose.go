@@ -3,7 +3,7 @@ package gen
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"path"
 	"strconv"
 	"strings"
 	"text/template"
@@ -51,29 +51,34 @@ func (e *emitter) view(i int) *view {
 // manifest names it.
 func (e *emitter) body(p *Plugin, name string, at []any) string {
 	file := proseFile(p, name)
-	data, err := e.read(p, name)
-	if err != nil {
+	prose, err := e.read(p, name)
+	if bad, ok := errors.AsType[Problems](err); ok {
+		e.ps = append(e.ps, bad...)
+		return ""
+	} else if err != nil {
 		e.ps = append(e.ps, e.m.doc.problem(at, "%v", err))
 		return ""
 	}
-	if problem := proseMarks(file, data); problem != nil {
+	if problem := proseMarks(file, prose); problem != nil {
 		e.ps = append(e.ps, *problem)
 		return ""
 	}
-	e.ps = append(e.ps, proseOptions(p, file, data)...)
+	e.ps = append(e.ps, proseOptions(p, file, prose)...)
 	funcs := e.m.functions(p)
 	// A piece that several bodies share; it is taken as it is.
 	funcs["include"] = func(name string) (string, error) {
-		data, err := e.read(p, name)
-		if err != nil {
+		piece, err := e.read(p, name)
+		if bad, ok := errors.AsType[Problems](err); ok {
+			return "", errors.New(bad[0].sentence())
+		} else if err != nil {
 			return "", err
 		}
-		if problem := proseMarks(proseFile(p, name), data); problem != nil {
-			return "", errors.New(problem.String())
+		if problem := proseMarks(proseFile(p, name), piece); problem != nil {
+			return "", errors.New(problem.sentence())
 		}
-		return strings.TrimSpace(string(data)), nil
+		return strings.TrimSpace(piece), nil
 	}
-	text, problem := execute(file, string(data), p, funcs)
+	text, problem := execute(file, prose, p, funcs)
 	if problem != nil {
 		e.ps = append(e.ps, *problem)
 		return ""
@@ -89,23 +94,16 @@ func proseFile(p *Plugin, name string) string {
 	return "gen/" + contentDir + "/" + p.Name + "/" + name
 }
 
-// read returns the prose file of p called name.
-func (e *emitter) read(p *Plugin, name string) ([]byte, error) {
-	file := proseFile(p, name)
-	data, err := fs.ReadFile(e.content, strings.TrimPrefix(file, "gen/"))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s", file)
-	case err != nil:
-		return nil, fmt.Errorf("%s is not readable: %w", file, err)
-	}
-	return data, nil
+// read returns the prose file of p called name. The error is Problems when
+// it is no text.
+func (e *emitter) read(p *Plugin, name string) (string, error) {
+	return readText(e.content, "gen", path.Join(contentDir, p.Name, name))
 }
 
 // proseMarks reports a line that would not survive the template.
-func proseMarks(file string, data []byte) *Problem {
+func proseMarks(file, prose string) *Problem {
 	n := 0
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(prose) {
 		n++
 		line = strings.TrimRight(line, "\n")
 		message := ""
@@ -124,10 +122,10 @@ func proseMarks(file string, data []byte) *Problem {
 
 // proseOptions reports each option that the text tells somebody to get or set
 // and that p does not have.
-func proseOptions(p *Plugin, file string, data []byte) Problems {
+func proseOptions(p *Plugin, file, prose string) Problems {
 	var ps Problems
 	n := 0
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(prose) {
 		n++
 		for _, command := range []string{"ccreload config get ", "ccreload config set "} {
 			for rest, at := line, 0; ; {
@@ -224,4 +222,15 @@ func templateProblem(file, text string, err error) *Problem {
 	}
 	p.Message, p.Source = message, lineOf(text, p.Line)
 	return p
+}
+
+// lineOf returns line n of text, counted from 1, or "".
+func lineOf(text string, n int) string {
+	i := 0
+	for line := range strings.Lines(text) {
+		if i++; i == n {
+			return strings.TrimRight(line, "\r\n")
+		}
+	}
+	return ""
 }

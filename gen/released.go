@@ -16,14 +16,13 @@ type Releases map[string]map[string]string
 // file, an empty one.
 func ReadReleases(fsys fs.FS) (Releases, error) {
 	r := Releases{}
-	data, err := fs.ReadFile(fsys, ReleasedPath)
+	data, err := readFile(fsys, "", ReleasedPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
+	} else if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = json.Unmarshal(data, &r)
-	}
-	if err != nil {
+	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("%s is not readable: restore it from git: %w", ReleasedPath, err)
 	}
 	return r, nil

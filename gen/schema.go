@@ -91,10 +91,17 @@ func conformJSON(file string, data []byte, name string) Problems {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var v any
-	if err := dec.Decode(&v); err == nil && !dec.More() && schemaFor(name).Validate(v) == nil {
-		return nil
-	} else if err != nil {
+	if err := dec.Decode(&v); err != nil {
+		if _, problem := decodeText(file, data); problem != nil {
+			return Problems{*problem}
+		}
 		return Problems{{File: file, Message: "not readable as JSON: " + err.Error()}}
+	}
+	if n, ok := outOfRange(v); ok {
+		return Problems{{File: file, Message: fmt.Sprintf("the number %s is out of range: want one that a program can count with", n)}}
+	}
+	if !dec.More() && schemaFor(name).Validate(v) == nil {
+		return nil
 	}
 	d, err := parse(file, data)
 	if err != nil {
@@ -103,6 +110,29 @@ func conformJSON(file string, data []byte, name string) Problems {
 		return ps
 	}
 	return d.conform(name)
+}
+
+// outOfRange returns a number in v, which comes from a json.Decoder with
+// UseNumber, that the schema library could not compare with a limit.
+func outOfRange(v any) (json.Number, bool) {
+	switch v := v.(type) {
+	case json.Number:
+		_, err := v.Float64()
+		return v, err != nil
+	case []any:
+		for _, e := range v {
+			if n, ok := outOfRange(e); ok {
+				return n, true
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if n, ok := outOfRange(v[key]); ok {
+				return n, true
+			}
+		}
+	}
+	return "", false
 }
 
 // explain adds the leaves of a validation error to ps, in words.

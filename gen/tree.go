@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -72,9 +73,11 @@ func hash(data []byte) string {
 // readInventory returns the inventory in fsys; without one, an empty one.
 func readInventory(fsys fs.FS) (Inventory, error) {
 	var inv Inventory
-	data, err := fs.ReadFile(fsys, InventoryPath)
-	if err != nil {
+	data, err := readFile(fsys, "", InventoryPath)
+	if errors.Is(err, fs.ErrNotExist) {
 		return inv, nil // never generated here: nothing is ours
+	} else if err != nil {
+		return inv, err
 	}
 	if err := json.Unmarshal(data, &inv); err != nil {
 		return inv, fmt.Errorf("%s is not readable: remove it and generate again: %w", InventoryPath, err)

@@ -213,13 +213,13 @@ func ReadTree(fsys fs.FS) (Tree, error) {
 	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return err
+			return unreadable(p, err)
 		case d.IsDir() && d.Name() == ".git":
 			return fs.SkipDir
 		case !d.Type().IsRegular() || bundled(p):
 			return nil
 		}
-		data, err := fs.ReadFile(fsys, p)
+		data, err := readFile(fsys, "", p)
 		if err != nil {
 			return err
 		}

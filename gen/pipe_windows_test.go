@@ -1,0 +1,5 @@
+package gen
+
+import "errors"
+
+func mkfifo(string) error { return errors.ErrUnsupported }

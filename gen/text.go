@@ -1,0 +1,142 @@
+package gen
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxFile is more bytes than any file that is read here has.
+const maxFile = 16 << 20
+
+// readFile returns the file called name in fsys, which the user knows as the
+// directory dir. It has to be a regular one: opening a pipe would wait for a
+// writer, and a device may never end. The error says what to do and is
+// fs.ErrNotExist when nothing is there.
+func readFile(fsys fs.FS, dir, name string) ([]byte, error) {
+	file := path.Join(dir, name)
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		if link, e := fs.Lstat(fsys, name); e == nil && link.Mode()&fs.ModeSymlink != 0 {
+			return nil, fmt.Errorf("%s is a link that leads nowhere or out of the project: put the file itself there", file)
+		}
+		return nil, unreadable(file, err)
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is %s: put a file there", file, kind(info.Mode()))
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("%s has more than %d MB: no file of a project is that large", file, maxFile>>20)
+	}
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, unreadable(file, err)
+	}
+	return data, nil
+}
+
+// ReadFile returns the file at path, which is one a user has named. The error
+// says what to do.
+func ReadFile(path string) ([]byte, error) {
+	return readFile(os.DirFS(filepath.Dir(path)), filepath.ToSlash(filepath.Dir(path)), filepath.Base(path))
+}
+
+// readText is readFile for UTF-8 text. The error is Problems when the bytes are
+// no such text.
+func readText(fsys fs.FS, dir, name string) (string, error) {
+	data, err := readFile(fsys, dir, name)
+	if err != nil {
+		return "", err
+	}
+	text, problem := decodeText(path.Join(dir, name), data)
+	if problem != nil {
+		return "", Problems{*problem}
+	}
+	return text, nil
+}
+
+// unreadable puts into words why name cannot be read.
+func unreadable(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return missing(name)
+	}
+	return fmt.Errorf("%s cannot be read: %w", name, Cause(err))
+}
+
+// missing is the path of a file that is not there.
+type missing string
+
+func (m missing) Error() string      { return "there is no file " + string(m) }
+func (missing) Is(target error) bool { return target == fs.ErrNotExist }
+
+// Cause returns err without the call and the paths that the standard library
+// puts before it.
+func Cause(err error) error {
+	for {
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			err = p.Err
+		} else if l, ok := errors.AsType[*os.LinkError](err); ok {
+			err = l.Err
+		} else {
+			return err
+		}
+	}
+}
+
+// kind says what something of this mode is.
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return "a file"
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	case mode&fs.ModeSymlink != 0:
+		return "a link"
+	}
+	return "no regular file"
+}
+
+// decodeText returns data as text, without the byte order mark that some
+// editors put first. The problem is the first byte that is not UTF-8 or is NUL;
+// it does not show the line, which is not for reading.
+func decodeText(file string, data []byte) (string, *Problem) {
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return "", &Problem{File: file, Line: 1, Column: 1, Message: "the file is UTF-16 text: save it as UTF-8"}
+	}
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	line, column := 1, 1
+	for i, r := range text {
+		switch {
+		case r == 0:
+			return "", &Problem{File: file, Line: line, Column: column, Message: "the file is not text, a NUL byte stands here: save it as UTF-8"}
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
+			return "", &Problem{File: file, Line: line, Column: column, Message: "the file is not UTF-8 text from here on: save it as UTF-8"}
+		case r == '\n':
+			line, column = line+1, 1
+		default:
+			column++
+		}
+	}
+	return text, nil
+}
+
+// below is a directory of fsys, like fs.Sub, but its Stat opens nothing.
+type below struct {
+	fsys fs.FS
+	dir  string
+}
+
+func (b below) Open(name string) (fs.File, error)     { return b.fsys.Open(path.Join(b.dir, name)) }
+func (b below) Stat(name string) (fs.FileInfo, error) { return fs.Stat(b.fsys, path.Join(b.dir, name)) }
