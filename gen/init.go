@@ -1,11 +1,11 @@
 package gen
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // forkReadme tells somebody with a fresh fork how to go on.
@@ -36,7 +36,8 @@ manifest, ` + "`ccreload-gen --help`" + ` the rest.
 
 // Init writes what a fork starts from into dir, which is created if need be,
 // and returns the paths written, sorted. It overwrites nothing: with one of
-// the files there, the error says which, and dir is as before.
+// the files there, the error says which, and dir is as before. The manifest
+// comes last: without one, what an interrupted Init has left is completed.
 func Init(dir, template string) ([]string, error) {
 	t := Tree{
 		TemplatePath: {Data: []byte(template), Mode: 0o644},
@@ -58,21 +59,75 @@ func Init(dir, template string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range t.Paths() {
-		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(p))); err == nil {
-			return nil, fmt.Errorf("%s exists in %s already: choose an empty directory", p, dir)
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(dir)
+	made, err := makeDir(dir)
 	if err != nil {
 		return nil, err
 	}
+	if err := begin(dir, t); err != nil {
+		if made {
+			_ = os.Remove(dir) // if it is empty
+		}
+		return nil, err
+	}
+	return t.Paths(), nil
+}
+
+// makeDir makes dir unless it is there, and reports whether it did.
+func makeDir(dir string) (made bool, err error) {
+	const other = "choose another directory, new or empty"
+	info, err := os.Stat(dir)
+	switch {
+	case err == nil && info.IsDir():
+		return false, nil
+	case err == nil:
+		return false, fmt.Errorf("%s is %s: "+other, dir, kind(info.Mode()))
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		return false, fmt.Errorf("%s is a link that leads nowhere: "+other, dir)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return false, fmt.Errorf("%s cannot be made: %w: "+other, dir, Cause(err))
+	}
+	return true, nil
+}
+
+// begin writes the files of t into dir, none of which may be there.
+func begin(dir string, t Tree) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: %w: choose another directory", dir, Cause(err))
+	}
 	defer root.Close()
-	_, err = Write(root, t)
-	return t.Paths(), err
+	_, err = root.Lstat(ManifestPath)
+	complete := err == nil
+	w, manifest := &writer{root: root}, &writer{root: root}
+	defer w.discard()
+	defer manifest.discard()
+	for _, p := range t.Paths() {
+		switch info, err := root.Lstat(p); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return w.unwritable(p, err)
+		default:
+			ours := !complete && info.Mode().IsRegular()
+			if ours {
+				data, err := root.ReadFile(p)
+				ours = err == nil && bytes.Equal(data, t[p].Data)
+			}
+			if !ours {
+				return fmt.Errorf("%s exists in %s already: choose an empty directory", p, dir)
+			}
+		}
+		into := w
+		if p == ManifestPath {
+			into = manifest
+		}
+		if err := into.stage(p, t[p]); err != nil {
+			return err
+		}
+	}
+	if err := w.commit(); err != nil {
+		return err
+	}
+	return manifest.commit()
 }

@@ -2,9 +2,11 @@ package gen
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"runtime"
@@ -19,42 +21,44 @@ type Change struct {
 }
 
 // Write brings the files below root in line with t and returns what it
-// changed, sorted by path. New content is first written beside the old, all
-// of it, and then put in place file by file: an error before that leaves
-// everything as it was. Files that an earlier run wrote and t no longer has
-// are removed, unless somebody has edited them; other files are never
-// touched. Root keeps symbolic links from leading outside.
+// changed, sorted by path, also when it stops with an error half-way. New
+// content is first written beside the old, all of it, and then put in place
+// file by file: an error before that leaves everything as it was. Files that
+// an earlier run wrote and t no longer has are removed, unless somebody has
+// edited them; other files are never touched. Root keeps symbolic links from
+// leading outside.
+//
+// The inventory comes last, so that a run that was killed knows no less than
+// the one before: the next one finishes what it began.
 func Write(root *os.Root, t Tree) ([]Change, error) {
 	inv, err := readInventory(root.FS())
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{root: root}
+	w, record := &writer{root: root}, &writer{root: root}
 	defer w.discard()
+	defer record.discard()
 	for _, p := range t.Paths() {
-		if err := w.stage(p, t[p]); err != nil {
+		into := w
+		if p == InventoryPath {
+			into = record
+		}
+		if err := into.stage(p, t[p]); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.commit(); err != nil {
-		return nil, err
-	}
-	for p, sum := range inv.Files {
-		if _, ok := t[p]; ok {
-			continue
-		}
-		data, err := root.ReadFile(p)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil || hash(data) != sum:
-			w.done = append(w.done, Change{p, "kept"})
-		case root.Remove(p) == nil:
-			w.done = append(w.done, Change{p, "removed"})
-			w.prune(path.Dir(p))
+	err = w.commit()
+	for _, p := range slices.Sorted(maps.Keys(inv.Files)) {
+		if _, ok := t[p]; !ok && err == nil {
+			err = w.remove(p, inv.Files[p])
 		}
 	}
-	slices.SortFunc(w.done, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	return w.done, nil
+	if err == nil {
+		err = record.commit()
+	}
+	done := append(w.done, record.done...)
+	slices.SortFunc(done, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	return done, err
 }
 
 type writer struct {
@@ -67,46 +71,94 @@ type staged struct{ temp, path, what string }
 
 // stage writes f beside p if it differs from what is there.
 func (w *writer) stage(p string, f File) error {
+	temp := path.Join(path.Dir(p), "."+path.Base(p)+".new")
+	_ = w.root.Remove(temp) // left by a run that was killed
 	what := "updated"
 	switch info, err := w.root.Lstat(p); {
 	case errors.Is(err, fs.ErrNotExist):
 		what = "added"
 	case err != nil:
-		return err
+		return w.unwritable(p, err)
 	case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
-		return fmt.Errorf("%s is not a file: move it away and generate again", p)
+		return fmt.Errorf("%s is %s: move it away and run the command again", p, kind(info.Mode()))
 	case info.Mode().IsRegular() && sameMode(info.Mode(), f.Mode):
 		if old, err := w.root.ReadFile(p); err == nil && bytes.Equal(old, f.Data) {
 			return nil
 		}
 	}
 	if err := w.root.MkdirAll(path.Dir(p), 0o755); err != nil {
-		return err
+		return w.unwritable(p, err)
 	}
-	temp := path.Join(path.Dir(p), "."+path.Base(p)+".new")
 	w.staged = append(w.staged, staged{temp, p, what})
-	_ = w.root.Remove(temp) // left by a run that was killed
 	out, err := w.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode)
 	if err != nil {
-		return err
+		return w.unwritable(temp, err)
 	}
 	// No fsync: whatever a power cut takes away is generated again.
 	_, err = out.Write(f.Data)
-	if err := errors.Join(err, out.Close()); err != nil {
-		return err
+	if err := cmp.Or(err, out.Close()); err != nil {
+		return w.unwritable(temp, err)
 	}
-	return w.root.Chmod(temp, f.Mode) // whatever the umask says
+	if err := w.root.Chmod(temp, f.Mode); err != nil { // whatever the umask says
+		return w.unwritable(temp, err)
+	}
+	return nil
 }
 
+// unwritable says why p could not be written and what to do about it.
+func (w *writer) unwritable(p string, err error) error {
+	for i, r := range p {
+		if r != '/' {
+			continue
+		}
+		dir := p[:i]
+		info, e := w.root.Lstat(dir)
+		if e != nil {
+			break
+		}
+		if _, e := w.root.Stat(dir); info.Mode()&fs.ModeSymlink != 0 && e != nil {
+			return fmt.Errorf("%s is a link that leads nowhere or out of the project: put a directory there and run the command again", dir)
+		} else if e == nil && !info.IsDir() && info.Mode()&fs.ModeSymlink == 0 {
+			return fmt.Errorf("%s is %s where a directory belongs: move it away and run the command again", dir, kind(info.Mode()))
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s is in the way: move it away and run the command again", p)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s cannot be written: %w: make its directory yours to write, or work on a copy of the project", p, Cause(err))
+	}
+	return fmt.Errorf("%s cannot be written: %w: put that right and run the command again", p, Cause(err))
+}
+
+// commit puts what was staged in place.
 func (w *writer) commit() error {
 	for len(w.staged) > 0 {
 		s := w.staged[0]
 		if err := w.root.Rename(s.temp, s.path); err != nil {
-			return err
+			return w.unwritable(s.path, err)
 		}
 		w.done = append(w.done, Change{s.path, s.what})
 		w.staged = w.staged[1:]
 	}
+	return nil
+}
+
+// remove removes p, which an earlier run wrote with the hash sum, unless
+// somebody has edited it.
+func (w *writer) remove(p, sum string) error {
+	if _, err := w.root.Lstat(p); err != nil {
+		return nil // gone already
+	}
+	if data, err := readFile(w.root.FS(), "", p); err != nil || hash(data) != sum {
+		w.done = append(w.done, Change{p, "kept"})
+		return nil
+	}
+	if err := w.root.Remove(p); err != nil {
+		return w.unwritable(p, err)
+	}
+	w.done = append(w.done, Change{p, "removed"})
+	w.prune(path.Dir(p))
 	return nil
 }
 
@@ -143,14 +195,16 @@ func Compare(fsys fs.FS, t Tree) ([]Change, error) {
 	var out []Change
 	for _, p := range t.Paths() {
 		want := t[p]
-		data, err := fs.ReadFile(fsys, p)
-		if errors.Is(err, fs.ErrNotExist) {
-			out = append(out, Change{p, "missing"})
+		info, err := fs.Lstat(fsys, p)
+		if err != nil {
+			out = append(out, Change{p, "missing"}) // or out of reach, as generate will say
 			continue
-		} else if err != nil {
-			return nil, err
 		}
-		info, err := fs.Stat(fsys, p)
+		if info.Mode()&fs.ModeSymlink != 0 {
+			out = append(out, Change{p, "changed"}) // generate puts a file there
+			continue
+		}
+		data, err := readFile(fsys, "", p)
 		if err != nil {
 			return nil, err
 		}
@@ -166,12 +220,17 @@ func Compare(fsys fs.FS, t Tree) ([]Change, error) {
 			out = append(out, Change{p, "orphaned"})
 		}
 	}
+	if link, err := fs.Lstat(fsys, "marketplace"); err == nil {
+		if info, err := fs.Stat(fsys, "marketplace"); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("marketplace is %s where a directory belongs: move it away and generate again", kind(link.Mode()))
+		}
+	}
 	err = fs.WalkDir(fsys, "marketplace", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
-			return err
+			return fmt.Errorf("%s cannot be read: %w", p, Cause(err))
 		}
 		if !d.IsDir() {
 			orphan(p)

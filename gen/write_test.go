@@ -1,11 +1,14 @@
 package gen
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -182,6 +185,42 @@ func TestGenerateAllOrNothing(t *testing.T) {
 				t.Skip(err)
 			}
 		},
+		"a link that leads nowhere": func(t *testing.T, dir string) {
+			if err := os.Symlink(filepath.Join(t.TempDir(), "nowhere"), filepath.Join(dir, "marketplace")); err != nil {
+				t.Skip(err)
+			}
+		},
+		"a directory for what is written beside": func(t *testing.T, dir string) {
+			put(t, dir, "marketplace/plugins/second/.README.md.new/x", "")
+		},
+		"a link for README": func(t *testing.T, dir string) {
+			put(t, dir, "other.md", optionsBegin+optionsEnd)
+			if err := os.Symlink("other.md", filepath.Join(dir, ReadmePath)); err != nil {
+				t.Skip(err)
+			}
+		},
+		"a pipe for README": func(t *testing.T, dir string) {
+			if err := mkfifo(filepath.Join(dir, ReadmePath)); err != nil {
+				t.Skip(err)
+			}
+		},
+		"a pipe for the inventory": func(t *testing.T, dir string) {
+			put(t, dir, "marketplace/x", "")
+			if err := mkfifo(filepath.Join(dir, InventoryPath)); err != nil {
+				t.Skip(err)
+			}
+		},
+		"a pipe for the record": func(t *testing.T, dir string) {
+			if err := mkfifo(filepath.Join(dir, ReleasedPath)); err != nil {
+				t.Skip(err)
+			}
+		},
+		"a pipe for a page": func(t *testing.T, dir string) {
+			put(t, dir, "docs/x", "")
+			if err := mkfifo(filepath.Join(dir, OptionsPath)); err != nil {
+				t.Skip(err)
+			}
+		},
 		"an unreadable inventory": func(t *testing.T, dir string) { put(t, dir, InventoryPath, "{") },
 		"an inventory that leads outside": func(t *testing.T, dir string) {
 			put(t, dir, InventoryPath, `{"files": {"../../x": "0"}}`)
@@ -193,11 +232,15 @@ func TestGenerateAllOrNothing(t *testing.T) {
 			dir := smallProject(t)
 			block(t, dir)
 			p := project(t, dir)
-			if got, err := p.Generate(); err == nil {
-				t.Fatalf("generated: %v", got)
-			}
+			promptly(t, func() {
+				if got, err := p.Generate(); err == nil {
+					t.Errorf("generated: %v", got)
+				} else if text := err.Error(); strings.Contains(text, "openat") || strings.Contains(text, "lstat") || !strings.Contains(text, ": ") {
+					t.Errorf("the error says not what to do: %v", err)
+				}
+			})
 			for _, name := range []string{marketFile, OptionsPath, "marketplace/plugins/first/README.md"} {
-				if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+				if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
 					t.Errorf("%s was written", name)
 				}
 			}
@@ -206,6 +249,87 @@ func TestGenerateAllOrNothing(t *testing.T) {
 				t.Errorf("left behind: %v, %v", left, err)
 			}
 		})
+	}
+}
+
+// What is wrong with the place is said in a sentence that names it.
+func TestUnwritableSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, "file", "")
+	if err := os.Mkdir(filepath.Join(dir, "dir"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	w := &writer{root: root}
+	at := func(err error) error { return &os.PathError{Op: "openat", Path: "x", Err: err} }
+	for _, tt := range []struct {
+		path string
+		err  error
+		want string
+	}{
+		{"dir/a", at(fs.ErrPermission), "dir/a cannot be written: permission denied: make its directory yours to write, or work on a copy of the project"},
+		{"dir/a", at(syscall.ENOSPC), "dir/a cannot be written: " + syscall.ENOSPC.Error() + ": put that right and run the command again"},
+		{"dir/.a.new", at(fs.ErrExist), "dir/.a.new is in the way: move it away and run the command again"},
+		{"dir/a", &os.LinkError{Op: "renameat", Err: at(syscall.EROFS)}, "dir/a cannot be written: " + syscall.EROFS.Error() + ": put that right and run the command again"},
+		{"file/a", at(syscall.ENOTDIR), "file is a file where a directory belongs: move it away and run the command again"},
+	} {
+		if got := w.unwritable(tt.path, tt.err); got.Error() != tt.want {
+			t.Errorf("%s, %v: got %q, want %q", tt.path, tt.err, got, tt.want)
+		}
+	}
+}
+
+// Killed at any moment, a run leaves what the next one puts right: no file is
+// half-written, none is left behind.
+func TestGenerateHeals(t *testing.T) {
+	t.Parallel()
+	changed := strings.NewReplacer("version: 1.2.3", "version: 1.2.4", "  - name: second", "  - name: third").Replace(small)
+	steps := len(project(t, smallProject(t)).Tree)
+	for k := 0; k <= steps; k += 3 {
+		dir, _ := generated(t)
+		put(t, dir, ManifestPath, changed)
+		for _, name := range []string{"README.md", "second.md"} {
+			data, err := os.ReadFile(filepath.Join(dir, "gen/content/second", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, dir, "gen/content/third/"+name, string(data))
+		}
+		p := project(t, dir)
+		// As Write does it, and dead after k files.
+		w := &writer{root: p.root}
+		for _, name := range p.Tree.Paths() {
+			if err := w.stage(name, p.Tree[name]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.staged = slices.DeleteFunc(w.staged, func(s staged) bool { return s.path == InventoryPath })
+		w.staged = w.staged[:min(k, len(w.staged))]
+		if err := w.commit(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := project(t, dir).Generate(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Check()
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes(t, got)
+		err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			if strings.HasSuffix(path, ".new") || d.IsDir() && d.Name() == "second" && !strings.Contains(path, "content") {
+				t.Errorf("dead after %d files: %s is left", k, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -248,7 +372,7 @@ func TestReadmeTables(t *testing.T) {
 	if got, err = p.Docs(); err != nil {
 		t.Fatal(err)
 	}
-	changes(t, got, OptionsPath+" added", ReadmePath+" updated")
+	changes(t, got, ReadmePath+" updated", OptionsPath+" added")
 	data, err := os.ReadFile(filepath.Join(dir, ReadmePath))
 	if err != nil {
 		t.Fatal(err)
@@ -337,6 +461,9 @@ func TestFindLooksUpwards(t *testing.T) {
 			t.Errorf("from %s: %s, %v", from, got, err)
 		}
 	}
+	if _, err := Open(dir + "/gen/content"); err == nil || !strings.Contains(err.Error(), "name the directory that has it") {
+		t.Errorf("opened from within: %v", err) // case N22: Open takes what it is given
+	}
 	if _, err := Find(t.TempDir()); err == nil || !strings.Contains(err.Error(), "ccreload-gen init DIR") {
 		t.Errorf("from elsewhere: %v", err)
 	}
@@ -365,5 +492,86 @@ func TestInit(t *testing.T) {
 	}
 	if data, err := os.ReadFile(filepath.Join(dir, "FORK.md")); err != nil || string(data) != "mine" {
 		t.Errorf("FORK.md is %q, %v", data, err)
+	}
+}
+
+// Case N23: a place that cannot take a fork is named, with what to do, and is
+// as it was.
+func TestInitRefuses(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		place func(path string) error
+		below string
+		want  string
+	}{
+		"a file":            {func(p string) error { return os.WriteFile(p, nil, 0o644) }, "", " is a file: choose another directory, new or empty"},
+		"below a file":      {func(p string) error { return os.WriteFile(p, nil, 0o644) }, "/sub/sub", "choose another directory, new or empty"},
+		"a pipe":            {mkfifo, "", " is a named pipe: choose another directory"},
+		"a dangling link":   {func(p string) error { return os.Symlink("nowhere", p) }, "", " is a link that leads nowhere: choose another directory"},
+		"a device":          {func(p string) error { return os.Symlink(os.DevNull, p) }, "", " is a device: choose another directory"},
+		"a file called gen": {func(p string) error { return errors.Join(os.Mkdir(p, 0o755), os.WriteFile(p+"/gen", nil, 0o644)) }, "", "gen is a file where a directory belongs: move it away"},
+		"another manifest":  {func(p string) error { return errors.Join(os.MkdirAll(p+"/gen/manifest.yaml", 0o755)) }, "", "gen/manifest.yaml exists in "},
+		"a template of others": {func(p string) error {
+			return errors.Join(os.Mkdir(p, 0o755), os.WriteFile(p+"/plugin.tmpl", nil, 0o644))
+		}, "", "plugin.tmpl exists in "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := filepath.Join(t.TempDir(), "fork")
+			if err := tt.place(at); err != nil {
+				t.Skip(err)
+			}
+			promptly(t, func() {
+				if _, err := Init(at+tt.below, stockTemplate(t)); err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("err %v, want %q", err, tt.want)
+				}
+			})
+			for _, file := range []string{"FORK.md", "gen/content"} {
+				if _, err := os.Lstat(filepath.Join(at, file)); err == nil {
+					t.Errorf("%s was written", file)
+				}
+			}
+		})
+	}
+}
+
+// A fork that was interrupted has no manifest yet; the next init completes it.
+func TestInitHeals(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "fork")
+	files, err := Init(dir, stockTemplate(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{ManifestPath, TemplatePath, "gen/content/cc-reload/snapshot.md"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, dir, "gen/.manifest.yaml.new", "name: cc-rel")
+	again, err := Init(dir, stockTemplate(t))
+	if err != nil || !slices.Equal(again, files) {
+		t.Errorf("%v, %v", again, err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "gen/.manifest.yaml.new")); err == nil {
+		t.Error("what was half-written is left")
+	}
+	project(t, dir)
+}
+
+// Init removes nothing, whatever an inventory there says.
+func TestInitLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
+	dir, _ := generated(t)
+	for _, name := range []string{"gen", TemplatePath} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Init(dir, stockTemplate(t)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "marketplace/plugins/first/README.md")); err != nil {
+		t.Error(err)
 	}
 }
