@@ -40,19 +40,20 @@ refused from then on. Commit both files. With --dry-run nothing is recorded.`,
 			if err != nil {
 				return inputError{err}
 			}
+			// Before anything is recorded.
+			if err := os.MkdirAll(out, 0o755); err != nil {
+				return unwritable(out, err)
+			}
 			bundle, err := p.Bundle(runtimes, !dryRun)
 			if err != nil {
-				return inputError{err}
-			}
-			if err := os.MkdirAll(out, 0o755); err != nil {
 				return inputError{err}
 			}
 			for _, name := range slices.Sorted(maps.Keys(bundle)) {
 				path := filepath.Join(out, name)
 				if err := state.WriteFile(path, bundle[name], 0o644); err != nil {
-					return inputError{err}
+					return unwritable(path, err)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %d bytes\n", path, len(bundle[name]))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %d bytes\n", gen.Visible(path), len(bundle[name]))
 			}
 			return nil
 		},
@@ -66,4 +67,9 @@ refused from then on. Commit both files. With --dry-run nothing is recorded.`,
 		}
 	}
 	return cmd
+}
+
+// unwritable says what to do about a place for bundles that cannot be written.
+func unwritable(path string, err error) error {
+	return inputError{fmt.Errorf("%s cannot be written: %w: name another directory with --out and run the command again", path, gen.Cause(err))}
 }

@@ -1,5 +1,10 @@
-// Package gencli is the command line of ccreload-gen. It stands apart from
-// package cli so that the runtime does not link the generator.
+// Package gencli is the command line of ccreload-gen: what its commands are
+// called, what they print and how they end. It stands apart from package cli
+// so that the runtime does not link the generator.
+//
+// It never decides what a generated file contains, which is package gen's; it
+// never writes into another project than the one that is named or stood in;
+// and it never ends in a stack trace, nor prints what a terminal would obey.
 package gencli
 
 import (
@@ -24,7 +29,17 @@ const (
 // Main runs ccreload-gen with args (without the program's name) and returns
 // the exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := rootCommand()
+	return run(rootCommand(), args, stdin, stdout, stderr)
+}
+
+// run executes the command tree.
+func run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			fmt.Fprintf(stderr, "ccreload-gen: internal fault: %s; please report it, with the command and its input\n", gen.Visible(fmt.Sprint(fault)))
+			code = exitFault
+		}
+	}()
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
@@ -43,12 +58,31 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, problems) // each begins with its place, for editors
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "ccreload-gen: %v\n", err)
 	// Before a command starts, only its command line can be wrong.
-	if !started || errors.As(err, &bad) {
+	if !started {
+		err = inputError{fmt.Errorf("%w; %s", err, hint(root, args))}
+	}
+	fmt.Fprintf(stderr, "ccreload-gen: %s\n", gen.Visible(err.Error()))
+	if errors.As(err, &bad) {
 		return exitUsage
 	}
 	return exitFault
+}
+
+// hint says where the words of a command line that makes no sense are
+// explained, or which one may have been meant.
+func hint(root *cobra.Command, args []string) string {
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		cmd = root
+	}
+	if len(rest) > 0 && rest[0] != "" {
+		cmd.SuggestionsMinimumDistance = 2 // letters
+		if near := cmd.SuggestionsFor(rest[0]); len(near) > 0 {
+			return "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
+		}
+	}
+	return "see " + cmd.CommandPath() + " --help"
 }
 
 // inputError is the user's to correct.
@@ -70,7 +104,7 @@ func rootCommand() *cobra.Command {
 		Long: `ccreload-gen writes plugins for Claude Code from gen/manifest.yaml, the prose
 in gen/content/ and the template plugin.tmpl. Commands work on the project of
 the current directory: the nearest one, here or above, with gen/manifest.yaml.
-Another one is named with -C DIR or as the argument.
+Another one is named with -C DIR or as the argument; then it has to be there.
 
 The exit code is 0, 1 after a fault or a check that found something, and 2 when
 the command line or an input needs correcting.`,
@@ -99,11 +133,24 @@ the command line or an input needs correcting.`,
 	return root
 }
 
-// open opens the project a command is for: that of its argument, else of -C.
+// open opens the project a command is for: that in its argument or in -C. Only
+// without both is it looked for upwards, and said where it was found.
 func open(cmd *cobra.Command, args []string) (*gen.Project, error) {
 	dir, err := directory(cmd, args)
 	if err != nil {
 		return nil, err
+	}
+	if len(args) == 0 && !cmd.Flags().Changed("dir") {
+		here, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		if dir, err = gen.Find(here); err != nil {
+			return nil, inputError{err}
+		}
+		if dir != here {
+			fmt.Fprintf(cmd.ErrOrStderr(), "working on the project in %s\n", gen.Visible(dir))
+		}
 	}
 	p, err := gen.Open(dir)
 	if err != nil {
@@ -112,11 +159,18 @@ func open(cmd *cobra.Command, args []string) (*gen.Project, error) {
 	return p, nil
 }
 
-// directory returns the argument, seen from -C, else -C.
+// directory returns the argument, seen from -C, else -C. Neither can be empty,
+// as a variable of a script is that was never set.
 func directory(cmd *cobra.Command, args []string) (string, error) {
 	dir, err := cmd.Flags().GetString("dir")
-	if err != nil || len(args) == 0 {
-		return dir, err
+	if err != nil {
+		return "", err
+	}
+	if dir == "" || len(args) > 0 && args[0] == "" {
+		return "", inputError{errors.New(`the name of the directory is empty: name one, as in "." for this one`)}
+	}
+	if len(args) == 0 {
+		return dir, nil
 	}
 	if filepath.IsAbs(args[0]) {
 		return args[0], nil
@@ -128,6 +182,7 @@ func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
+		Long:    "Print the version of the toolkit this program was built from.",
 		Example: `  ccreload-gen version`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

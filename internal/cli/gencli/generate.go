@@ -16,7 +16,8 @@ func generateCommand() *cobra.Command {
 		Long: `Write marketplace/, .claude-plugin/marketplace.json, docs/options.md
 and, between its marks, the option tables of README.md. Everything is checked
 first; with an error nothing is written. Files of an earlier run that are not
-needed any more are removed, unless they were edited.`,
+needed any more are removed, unless they were edited. A run that was
+interrupted is made good by the next one.`,
 		Example: `  ccreload-gen generate
   ccreload-gen generate my-plugins`,
 		Args: cobra.MaximumNArgs(1),
@@ -33,8 +34,9 @@ func docsCommand() *cobra.Command {
 		Long: `Write docs/options.md and, where README.md has the lines
 <!-- options:begin --> and <!-- options:end -->, the tables between them.
 generate does the same and more.`,
-		Example: `  ccreload-gen docs`,
-		Args:    cobra.MaximumNArgs(1),
+		Example: `  ccreload-gen docs
+  ccreload-gen docs my-plugins`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return write(cmd, args, (*gen.Project).Docs)
 		},
@@ -75,6 +77,6 @@ var said = map[string]string{
 
 func list(out io.Writer, changes []gen.Change) {
 	for _, c := range changes {
-		fmt.Fprintf(out, "%s: %s\n", c.Path, said[c.What])
+		fmt.Fprintf(out, "%s: %s\n", gen.Visible(c.Path), said[c.What])
 	}
 }

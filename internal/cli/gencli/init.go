@@ -17,7 +17,7 @@ func initCommand() *cobra.Command {
 		Long: `Write gen/manifest.yaml, gen/content/, plugin.tmpl and a FORK.md that says how to
 go on. It needs no Go, and it overwrites nothing.`,
 		Example: `  ccreload-gen init my-plugins
-  ccreload-gen generate my-plugins`,
+  ccreload-gen init . && ccreload-gen generate`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := directory(cmd, args)
@@ -28,11 +28,12 @@ go on. It needs no Go, and it overwrites nothing.`,
 			if err != nil {
 				return inputError{err}
 			}
+			shown := func(path string) string { return gen.Visible(filepath.Join(dir, filepath.FromSlash(path))) }
 			for _, f := range files {
-				fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(args[0], filepath.FromSlash(f)))
+				fmt.Fprintln(cmd.OutOrStdout(), shown(f))
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "edit %s, then run: ccreload-gen generate %s\n",
-				filepath.Join(args[0], filepath.FromSlash(gen.ManifestPath)), args[0])
+				shown(gen.ManifestPath), shown(""))
 			return err
 		},
 	}

@@ -48,7 +48,7 @@ func validate(cmd *cobra.Command, args []string) (what string, err error) {
 	if len(args) == 1 && args[0] == "-" {
 		data, err := io.ReadAll(cmd.InOrStdin())
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("standard input cannot be read: %w", err)
 		}
 		return "recording", gen.ValidateRecording("standard input", data)
 	}
@@ -56,14 +56,10 @@ func validate(cmd *cobra.Command, args []string) (what string, err error) {
 	if err != nil {
 		return "", err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if info.IsDir() {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return validateDir(path)
 	}
-	data, err := os.ReadFile(path)
+	data, err := gen.ReadFile(path)
 	if err != nil {
 		return "", err
 	}
@@ -74,18 +70,20 @@ func validate(cmd *cobra.Command, args []string) (what string, err error) {
 		_, err := gen.Decode(path, data)
 		return "manifest", err
 	}
-	return "", fmt.Errorf("%s is neither a directory nor a .yaml or .jsonl file", path)
+	return "", fmt.Errorf("%s is neither a directory nor a .yaml or .jsonl file: name one of these", path)
 }
 
 func validateDir(dir string) (string, error) {
-	tree, err := gen.ReadTree(os.DirFS(dir))
-	if err != nil {
-		return "", err
-	}
 	for _, what := range []string{"plugin", "marketplace"} {
-		if _, ok := tree[".claude-plugin/"+what+".json"]; ok {
-			return what, tree.Validate()
+		info, err := os.Lstat(filepath.Join(dir, ".claude-plugin", what+".json"))
+		if err != nil || !info.Mode().IsRegular() {
+			continue
 		}
+		tree, err := gen.ReadTree(os.DirFS(dir))
+		if err != nil {
+			return "", err
+		}
+		return what, tree.Validate()
 	}
 	return "", fmt.Errorf("%s is no plugin and no marketplace: it has neither .claude-plugin/plugin.json nor .claude-plugin/marketplace.json", dir)
 }

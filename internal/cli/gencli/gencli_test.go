@@ -1,0 +1,126 @@
+package gencli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/spf13/cobra"
+)
+
+// generator calls Main and returns the exit code and what was written.
+func generator(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = Main(args, strings.NewReader(stdin), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// Whatever is wrong: one line, exit code 2, and what to do.
+func TestMainSaysWhatIsWrongInOneSentence(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"empty/x": "", "file": "", "f.txt": ""} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct{ args, want string }{
+		{"nope", `unknown command "nope" for "ccreload-gen"; see ccreload-gen --help`},
+		{"generat", `unknown command "generat" for "ccreload-gen"; did you mean ccreload-gen generate?`},
+		{"generate --fast", `unknown flag: --fast; see ccreload-gen generate --help`},
+		{"generate a b", `accepts at most 1 arg(s), received 2; see ccreload-gen generate --help`},
+		{"init", `accepts 1 arg(s), received 0; see ccreload-gen init --help`},
+		{"init ''", `the name of the directory is empty: name one, as in "." for this one`},
+		{"generate ''", `the name of the directory is empty: name one, as in "." for this one`},
+		{"check -C ''", `the name of the directory is empty: name one, as in "." for this one`},
+		{"validate ''", `the name of the directory is empty: name one, as in "." for this one`},
+		{"init DIR/file", `DIR/file is a file: choose another directory, new or empty`},
+		{"init DIR/file/sub", `DIR/file/sub cannot be made: not a directory: choose another directory, new or empty`},
+		{"generate DIR/nowhere", "there is no directory DIR/nowhere: name that of a project, or begin one with `ccreload-gen init DIR`"},
+		{"check -C DIR/file", `DIR/file is a file: name the directory of a project, with gen/manifest.yaml in it`},
+		{"docs DIR/empty", "there is no gen/manifest.yaml in DIR/empty: name the directory that has it, or begin a project with `ccreload-gen init DIR`"},
+		{"validate DIR/nowhere", `there is no file DIR/nowhere`},
+		{"validate DIR/f.txt", `DIR/f.txt is neither a directory nor a .yaml or .jsonl file: name one of these`},
+		{"validate DIR/empty", `DIR/empty is no plugin and no marketplace: it has neither .claude-plugin/plugin.json nor .claude-plugin/marketplace.json`},
+		{"schema nope", `there is no schema "nope"; there are hooks, manifest, marketplace, plugin, recording`},
+	} {
+		args := strings.Split(strings.ReplaceAll(tt.args, "DIR", dir), " ")
+		for i, arg := range args {
+			args[i] = strings.ReplaceAll(arg, "''", "")
+		}
+		if filepath.Separator != '/' && strings.Contains(tt.args, "DIR") {
+			continue // the system's own words for the same
+		}
+		code, stdout, stderr := generator("", args...)
+		if want := "ccreload-gen: " + strings.ReplaceAll(tt.want, "DIR/", dir+"/") + "\n"; code != exitUsage || stdout != "" || stderr != want {
+			t.Errorf("ccreload-gen %s: exit code %d, stdout %q, stderr %q; want %q", tt.args, code, stdout, stderr, want)
+		}
+	}
+}
+
+func TestFaultIsOneSentence(t *testing.T) {
+	t.Parallel()
+	root := &cobra.Command{Use: "x", RunE: func(*cobra.Command, []string) error {
+		var m map[string]int
+		m["\x1b"] = 1
+		return nil
+	}}
+	var out, errs bytes.Buffer
+	code := run(root, nil, strings.NewReader(""), &out, &errs)
+	want := "ccreload-gen: internal fault: assignment to entry in nil map; please report it, with the command and its input\n"
+	if code != exitFault || out.Len() != 0 || errs.String() != want {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, &out, &errs)
+	}
+}
+
+// Names and lines that others may have written do not reach the terminal as
+// they are (case N21).
+func TestNothingIsObeyedByTheTerminal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if code, _, stderr := generator("", "init", dir); code != exitOK {
+		t.Fatal(stderr)
+	}
+	if code, _, stderr := generator("", "generate", dir); code != exitOK {
+		t.Fatal(stderr)
+	}
+	const evil = "\x1b]0;evil\a\u202e"
+	if err := os.WriteFile(filepath.Join(dir, "marketplace", "x"+evil), nil, 0o644); err != nil {
+		t.Skip(err)
+	}
+	bad := filepath.Join(dir, "bad.yaml")
+	if err := os.WriteFile(bad, []byte("name: x # "+evil+"\nnam"+evil+": x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"check", dir}, {"validate", bad}, {"generate", dir + evil}, {evil}, {"schema", evil}, {"validate", evil}, {"init", bad + evil + "/x/" + evil},
+	} {
+		_, stdout, stderr := generator("", args...)
+		for _, r := range stdout + stderr {
+			if r != '\n' && !unicode.IsPrint(r) {
+				t.Errorf("%q prints %q, %q", args, stdout, stderr)
+				break
+			}
+		}
+	}
+}
+
+// Every command says what it is for, at length and by example.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	t.Parallel()
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if cmd.Short == "" || cmd.Long == "" || !strings.Contains(cmd.Example, "ccreload-gen") {
+			t.Errorf("%s: short %q, long %q, example %q", cmd.CommandPath(), cmd.Short, cmd.Long, cmd.Example)
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(Command())
+}
