@@ -1,5 +1,9 @@
 // Package ccreload holds what is compiled into the programs from the top of
 // the repository, where go:embed of an inner package cannot reach.
+//
+// It never holds logic, and never imports more than package host: every program
+// links it, and a hook starts one at each turn. Nothing in it runs before it is
+// asked.
 package ccreload
 
 import (

@@ -4,6 +4,11 @@
 // Emit is pure: it maps a manifest to a Tree and touches nothing. Writing,
 // comparing and bundling only consume the tree. The package knows no plugin
 // by name; a plugin is data.
+//
+// It never writes before everything is known to be right, never outside the
+// project, and never touches a file it has not written itself. What it reads
+// may come from anybody: it waits for none of it, and an error shows none of it
+// as it is.
 package gen
 
 import (
