@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/hook"
+	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/statusline"
 )
@@ -23,17 +23,26 @@ import (
 // stateDirs are the directories our plugins keep in a project, by plugin.
 var stateDirs = map[string]string{reload.Plugin: ".reload", handoff.Plugin: ".handoff"}
 
+// owns tells the files of such a directory that are ours, by plugin.
+var owns = map[string]func(name string) bool{reload.Plugin: reload.Owns, handoff.Plugin: handoff.Owns}
+
+// ignoreName is what keeps such a directory out of git.
+const ignoreName = ".gitignore"
+
 func (rt *runtime) uninstallCommand() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Remove everything the plugins have left on this machine",
-		Long: `Remove everything the plugins have left: the state of this project with its
-digest, the status line, recordings of this project, and the plugins' data
-directories. What git tracks, and what is not ours, stays.
+		Short: "Remove what the plugins have left of this project and in your home",
+		Long: `Remove what the plugins have left: the state of this project with its digest,
+the status line, recordings of this project, and the plugins' data directories.
+What git tracks, and what is not ours, stays and is named. Other projects keep
+theirs; the last lines say how to find it.
 
 The plugins themselves are the client's to remove; the commands for that are
-printed at the end. Close open sessions first: their hooks write again.`,
+printed, too. Sessions write again at their next turn, so close them first. If
+only a session knows ccreload, type this as the last thing in it:
+! ccreload uninstall`,
 		Example: `  ccreload uninstall --dry-run   only say what would go
   ccreload uninstall`,
 		Args: cobra.NoArgs,
@@ -47,7 +56,7 @@ printed at the end. Close open sessions first: their hooks write again.`,
 
 func (rt *runtime) uninstall(ctx context.Context, dryRun bool) error {
 	list := rt.installedPlugins() // while its record can still be read
-	paths, err := rt.leftovers(ctx, list)
+	found, err := rt.leftovers(ctx, list)
 	if err != nil {
 		return err
 	}
@@ -68,30 +77,66 @@ func (rt *runtime) uninstall(ctx context.Context, dryRun bool) error {
 	if line {
 		fmt.Fprintf(rt.stdout, "%s the status line and put your settings back\n", verb)
 	}
+	say := func(format string, args ...any) {
+		fmt.Fprintln(rt.stdout, host.Visible(fmt.Sprintf(format, args...)))
+	}
 	var failed []error
-	for _, path := range paths {
+	some := line
+	for _, l := range found {
 		if !dryRun {
-			if err := os.RemoveAll(path); err != nil {
+			if err := l.remove(); err != nil {
 				failed = append(failed, err)
 				continue
 			}
 		}
-		fmt.Fprintf(rt.stdout, "%s %s\n", verb, path)
+		for _, path := range l.paths() {
+			some = true
+			say("%s %s", verb, path)
+		}
+		for _, path := range l.kept {
+			say("kept %s: it is not ours", path)
+		}
 	}
 	recorded, err := rt.removeRecordings(dryRun)
 	failed = append(failed, err)
 	for _, path := range recorded {
-		fmt.Fprintf(rt.stdout, "%s %s\n", verb, path)
+		some = true
+		say("%s %s", verb, path)
 	}
-	if !line && len(paths) == 0 && len(recorded) == 0 {
-		fmt.Fprintln(rt.stdout, "There is nothing of ours left.")
+	if !some {
+		say("There is nothing of ours left here.")
 	}
 	rt.tellRest(list)
 	return errors.Join(failed...)
 }
 
-// leftovers lists what is ours to remove, files and directories.
-func (rt *runtime) leftovers(ctx context.Context, list []installed) ([]string, error) {
+// leftover is something of ours to remove.
+type leftover struct {
+	path string
+	// Of a directory in which others have put something: the files that are
+	// ours, and what is not. It stays then, and so does its .gitignore, without
+	// which git would see what is kept.
+	ours, kept []string
+}
+
+// paths are what remove takes away.
+func (l leftover) paths() []string {
+	if len(l.kept) > 0 {
+		return l.ours
+	}
+	return []string{l.path}
+}
+
+func (l leftover) remove() error {
+	var errs []error
+	for _, path := range l.paths() {
+		errs = append(errs, os.RemoveAll(path))
+	}
+	return errors.Join(errs...)
+}
+
+// leftovers lists what is ours to remove.
+func (rt *runtime) leftovers(ctx context.Context, list []installed) ([]leftover, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -99,8 +144,9 @@ func (rt *runtime) leftovers(ctx context.Context, list []installed) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	for _, name := range slices.Sorted(maps.Values(stateDirs)) {
+	var out []leftover
+	for _, plugin := range plugins() {
+		name := stateDirs[plugin]
 		path := filepath.Join(project, name)
 		// A link is not what we make.
 		if info, err := os.Lstat(path); err != nil || !info.IsDir() {
@@ -114,17 +160,47 @@ func (rt *runtime) leftovers(ctx context.Context, list []installed) ([]string, e
 			fmt.Fprintf(rt.stdout, "kept %s: git tracks it\n", path)
 			continue
 		}
-		out = append(out, path)
+		l, err := sift(path, owns[plugin])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l)
 	}
 	for _, dir := range rt.ourDataDirs() {
 		known := func(p installed) bool { return p.Data == dir }
 		if slices.ContainsFunc(list, known) || hasOurTraces(dir) {
 			if _, err := os.Lstat(dir); err == nil {
-				out = append(out, dir)
+				out = append(out, leftover{path: dir})
 			}
 		}
 	}
-	return append(out, handoff.Locks(filepath.Join(rt.configDir(), "projects"))...), nil
+	for _, lock := range handoff.Locks(filepath.Join(rt.configDir(), "projects")) {
+		out = append(out, leftover{path: lock})
+	}
+	return out, nil
+}
+
+// sift tells what is ours in the state directory at dir from what is not. Links
+// are not followed, and what is neither a file nor a link is not ours.
+func sift(dir string, ours func(name string) bool) (leftover, error) {
+	l := leftover{path: dir}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		switch t := e.Type(); {
+		case !ours(filepath.ToSlash(rel)) || t != 0 && t != fs.ModeSymlink:
+			l.kept = append(l.kept, path)
+		case e.Name() != ignoreName:
+			l.ours = append(l.ours, path)
+		}
+		return nil
+	})
+	return l, err
 }
 
 // tracks reports whether git tracks anything in dir.
@@ -170,8 +246,10 @@ func (rt *runtime) removeRecordings(dryRun bool) ([]string, error) {
 	return found, shelf.Drop()
 }
 
-// tellRest names what only the client can remove.
+// tellRest names what lies elsewhere and what only the client can remove.
 func (rt *runtime) tellRest(list []installed) {
+	fmt.Fprintln(rt.stdout, `Other projects keep their .reload and .handoff: run "ccreload uninstall" there, too. To find them:
+  find ~ -type d '(' -name .reload -o -name .handoff ')'`)
 	var markets []string
 	for _, p := range list {
 		if p.ID == "" {

@@ -168,3 +168,12 @@ func parseTime(s string) time.Time {
 	t, _ := time.Parse(time.RFC3339Nano, s)
 	return t
 }
+
+// Owns reports whether name is a file this package keeps in a state directory.
+func Owns(name string) bool {
+	switch name {
+	case ArmFile, stampFile, startedFile, clientFile, figureFile:
+		return true
+	}
+	return strings.HasPrefix(name, claimPrefix)
+}

@@ -13,7 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -48,6 +50,15 @@ func dirOf(project string) state.Dir { return state.At(filepath.Join(project, st
 // archiveOf returns the directory of old artifacts, inside that one.
 func archiveOf(project string) state.Dir {
 	return state.At(filepath.Join(project, stateName, archiveName))
+}
+
+// Owns reports whether name is a file the plugin keeps in a project's .handoff;
+// the archive in it is a directory, and its files begin with archive/.
+func Owns(name string) bool {
+	if kept, ok := strings.CutPrefix(name, archiveName+"/"); ok {
+		return isArchived(kept) || state.Owns(kept)
+	}
+	return state.Owns(name) || continuity.Owns(name) || options.Owns(name)
 }
 
 // artifactName is the file of a handoff; the slug may be empty.

@@ -354,3 +354,8 @@ func (tx *Tx) unlink(name string) error {
 
 // SetTime sets when name was last written.
 func (tx *Tx) SetTime(name string, t time.Time) error { return tx.root.Chtimes(name, t, t) }
+
+// Owns reports whether name is one that every Dir has of itself.
+func Owns(name string) bool {
+	return name == lockName || name == ignoreName || name == tempName
+}

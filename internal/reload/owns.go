@@ -1,0 +1,23 @@
+package reload
+
+import (
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// Owns reports whether name is a file the plugin keeps in a project's .reload.
+func Owns(name string) bool {
+	switch name {
+	case digestFile, armFile, markerFile, ladderFile, modelFile, crossingFile, effectiveFile:
+		return true
+	}
+	between := func(before, after string) bool {
+		return strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
+	}
+	before, after, _ := strings.Cut(sideFileFmt, "%s")
+	return between(before, after) || between(summaryPrefix, summarySuffix) ||
+		state.Owns(name) || continuity.Owns(name) || options.Owns(name)
+}
