@@ -360,9 +360,9 @@ func (rt *runtime) checkProject(ctx context.Context, list []installed, project s
 		return append(out, ok(check, "%s: nothing is kept here yet", project))
 	}
 	for _, plugin := range kept {
-		path := filepath.Join(project, stateDirs[plugin])
-		if info, err := os.Lstat(path); err == nil && !info.IsDir() {
-			out = append(out, wrong(check, "move it away", "%s is not a directory, so nothing is kept", path))
+		path := filepath.Join(project, stateDir(plugin))
+		if err := state.At(path).Check(); err != nil {
+			out = append(out, wrong(check, "", "nothing is kept: %v", err))
 			continue
 		}
 		if err := writable(path); err != nil {
@@ -370,14 +370,14 @@ func (rt *runtime) checkProject(ctx context.Context, list []installed, project s
 			continue
 		}
 		out = append(out, rt.checkWaiting(plugin, project)...)
-		out = append(out, checkTracked(ctx, project, stateDirs[plugin])...)
+		out = append(out, checkTracked(ctx, project, stateDir(plugin))...)
 	}
 	return out
 }
 
 // stateKind says what stands where plugin keeps its state of a project.
 func stateKind(project, plugin string) state.Kind {
-	return state.At(filepath.Join(project, stateDirs[plugin])).Kind("")
+	return state.At(filepath.Join(project, stateDir(plugin))).Kind("")
 }
 
 // checkWaiting looks at what plugin has for the next session.
@@ -486,7 +486,7 @@ func checkDigest(s reload.Status) []finding {
 	case d == nil:
 		out = append(out, ok(check, "none yet"))
 	case d.Problem != "":
-		out = append(out, wrong(check, "remove it or make it readable", "%s cannot be read: %s", d.Path, d.Problem))
+		out = append(out, wrong(check, "", "it cannot be handed on: %s", d.Problem))
 	default:
 		age := (time.Duration(d.AgeSeconds) * time.Second).Round(time.Minute)
 		says := fmt.Sprintf("written %s ago", strings.TrimSuffix(age.String(), "0s"))

@@ -20,8 +20,16 @@ import (
 	"github.com/ccreload/ccreload/internal/statusline"
 )
 
-// stateDirs are the directories our plugins keep in a project, by plugin.
-var stateDirs = map[string]string{reload.Plugin: ".reload", handoff.Plugin: ".handoff"}
+// stateDir is the directory that plugin keeps in a project, "" for none.
+func stateDir(plugin string) string {
+	switch plugin {
+	case reload.Plugin:
+		return ".reload"
+	case handoff.Plugin:
+		return ".handoff"
+	}
+	return ""
+}
 
 // owns tells the files of such a directory that are ours, by plugin.
 var owns = map[string]func(name string) bool{reload.Plugin: reload.Owns, handoff.Plugin: handoff.Owns}
@@ -146,7 +154,7 @@ func (rt *runtime) leftovers(ctx context.Context, list []installed) ([]leftover,
 	}
 	var out []leftover
 	for _, plugin := range plugins() {
-		name := stateDirs[plugin]
+		name := stateDir(plugin)
 		path := filepath.Join(project, name)
 		// A link is not what we make.
 		if info, err := os.Lstat(path); err != nil || !info.IsDir() {

@@ -59,7 +59,8 @@ func projectOf(cwd string) string {
 }
 
 func hasState(dir string) bool {
-	for _, name := range stateDirs {
+	for _, plugin := range []string{reload.Plugin, handoff.Plugin} {
+		name := stateDir(plugin)
 		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.IsDir() {
 			return true
 		}

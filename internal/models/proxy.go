@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -40,9 +41,9 @@ func ProxyWindow(ctx context.Context, baseURL, id string) (int, bool) {
 
 // loopback is a base URL that stays on this machine.
 type loopback struct {
-	host   string   // as written, for the Host header
-	dial   []string // addresses to try, in order
-	prefix string   // path, without a slash at the end
+	host   string           // as written, for the Host header
+	dial   []netip.AddrPort // addresses to try, in order
+	prefix string           // path, without a slash at the end
 }
 
 var errNotLoopback = errors.New("not an http URL of this machine")
@@ -69,17 +70,20 @@ func parseLoopback(s string) (loopback, error) {
 	if i := strings.LastIndexByte(authority, ':'); i >= 0 && !strings.HasSuffix(authority, "]") {
 		name, port = authority[:i], authority[i+1:]
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 {
 		return loopback{}, errNotLoopback
 	}
+	v4 := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(n))
+	v6 := netip.AddrPortFrom(netip.IPv6Loopback(), uint16(n))
 	at := loopback{host: authority, prefix: strings.TrimRight(path, "/")}
 	switch strings.ToLower(name) {
 	case "127.0.0.1":
-		at.dial = []string{"127.0.0.1:" + port}
+		at.dial = []netip.AddrPort{v4}
 	case "[::1]":
-		at.dial = []string{"[::1]:" + port}
+		at.dial = []netip.AddrPort{v6}
 	case "localhost":
-		at.dial = []string{"127.0.0.1:" + port, "[::1]:" + port}
+		at.dial = []netip.AddrPort{v4, v6}
 	default:
 		return loopback{}, errNotLoopback
 	}
@@ -88,11 +92,12 @@ func parseLoopback(s string) (loopback, error) {
 
 // get returns the body of a 200 answer. It follows no redirect.
 func (at loopback) get(ctx context.Context, path string) ([]byte, error) {
-	var conn net.Conn
+	var conn *net.TCPConn
 	var err error
 	for _, addr := range at.dial {
+		// DialContext would link a resolver, for addresses that need none.
 		var d net.Dialer
-		if conn, err = d.DialContext(ctx, "tcp", addr); err == nil {
+		if conn, err = d.DialTCP(ctx, "tcp", netip.AddrPort{}, addr); err == nil {
 			break
 		}
 	}

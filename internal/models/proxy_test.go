@@ -101,7 +101,7 @@ func TestOnlyLoopbackIsAsked(t *testing.T) {
 		"http://[::1]/v":           "[::1]:80",
 	} {
 		at, err := parseLoopback(s)
-		if err != nil || at.dial[0] != want {
+		if err != nil || at.dial[0].String() != want {
 			t.Errorf("%q: %+v, %v, want %s", s, at, err, want)
 		}
 	}
