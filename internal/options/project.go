@@ -40,10 +40,10 @@ func In(from Reader, p host.Profile, getenv func(string) string) *Values {
 	if err != nil || len(data) == 0 {
 		return v
 	}
-	if from.Kind(trackedMark) == state.Absent {
-		v.config = state.ParsePairs(data)
-	} else {
+	if Tracked(from) {
 		v.shipped = state.ParsePairs(data)
+	} else {
+		v.config = state.ParsePairs(data)
 	}
 	return v
 }
@@ -143,7 +143,7 @@ func (p Plugin) Set(key, value string) (string, error) {
 		return tx.Write(ConfigFile, state.ParsePairs(old).Set(key, value).Bytes())
 	})
 	if err != nil {
-		return "", fmt.Errorf("%s was not written: %w", p.Dir.Path(ConfigFile), err)
+		return "", fmt.Errorf("%s was not set: %w", key, err)
 	}
 	return value, nil
 }

@@ -12,6 +12,9 @@ import (
 // mark from being set.
 const trackedMark = ".config-tracked"
 
+// Tracked reports whether git tracked the project's file when Vet last asked.
+func Tracked(from Reader) bool { return from.Kind(trackedMark) != state.Absent }
+
 // Vet has the project's file in a state directory ignored from now on if git
 // tracks it, and obeyed if not: settings that came with a repository are not
 // the user's, and could have turns continued that the user pays for (case
@@ -27,7 +30,7 @@ func Vet(d state.Dir) (ignored bool, err error) {
 	if view.Kind(ConfigFile) != state.File {
 		return false, nil
 	}
-	marked := view.Kind(trackedMark) != state.Absent
+	marked := Tracked(view)
 	foreign, err := tracked(d)
 	if err != nil || foreign == marked {
 		return marked, err
