@@ -121,7 +121,7 @@ func (rt *runtime) reloadArm() *cobra.Command {
 				return err
 			}
 			if err := desk.Arm(); err != nil {
-				return fmt.Errorf("not armed: %w", err)
+				return fmt.Errorf("NOT armed: %w", err)
 			}
 			_, err = fmt.Fprintln(rt.stdout, "Armed: the next session starts with the digest.")
 			return err

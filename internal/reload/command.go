@@ -1,13 +1,12 @@
 package reload
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/continuity"
-	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -64,6 +63,10 @@ func (d Desk) Write(data []byte, intent string, arm bool) (Written, error) {
 	dir := dirOf(d.Project)
 	w := Written{Path: dir.Path(digestFile), Lacks: missing(doc)}
 	owner := Effective(d.Project, d.Profile, d.Env.Getenv).OwnerWindow
+	var answer vetting
+	if arm {
+		answer = vet(dir)
+	}
 	err := dir.Do(lockWait, func(tx *state.Tx) error {
 		kept, err := keepAside(tx, d.Session, owner, now)
 		switch {
@@ -76,19 +79,26 @@ func (d Desk) Write(data []byte, intent string, arm bool) (Written, error) {
 			return err
 		}
 		if arm {
-			w.NotArmed = d.put(tx)
+			_, answer.wrote = tx.Stat(digestFile)
+			w.NotArmed = d.put(tx, answer)
 			w.Armed = w.NotArmed == nil
 		}
 		return nil
 	})
 	if err != nil {
-		return Written{}, fmt.Errorf("%s was not written: %w", w.Path, err)
+		return Written{}, fmt.Errorf("the digest was not written: %w", err)
 	}
 	return w, nil
 }
 
-// put arms for the next session.
-func (d Desk) put(tx *state.Tx) error {
+// put arms for the next session, unless git has something against it.
+func (d Desk) put(tx *state.Tx, answer vetting) error {
+	if err := answer.write(tx); err != nil {
+		return err
+	}
+	if err := answer.against(); err != nil {
+		return err
+	}
 	return continuity.Arm{Owner: d.Session, Client: continuity.Here(d.Env)}.Put(tx)
 }
 
@@ -98,13 +108,14 @@ func (d Desk) Arm() error {
 	if dir.Kind("") == state.Absent {
 		return ErrNoDigest // and no directory for its sake
 	}
+	answer := vet(dir)
 	return dir.Do(lockWait, func(tx *state.Tx) error {
 		if _, ok, err := readDigest(tx); err != nil {
 			return err
 		} else if !ok {
 			return ErrNoDigest
 		}
-		return d.put(tx)
+		return d.put(tx, answer)
 	})
 }
 
@@ -121,8 +132,8 @@ func (d Desk) Take() (doc string, taken bool, err error) {
 		return "", false, err
 	case !ok:
 		return "", false, ErrNoDigest
-	case isTracked(dir, digestFile):
-		return "", false, errors.New(textShipped(dir.Path(digestFile)))
+	case slices.Contains(vet(dir).tracked, digestFile):
+		return "", false, errors.New(textNotRead(dir.Path(digestFile)))
 	case !d.takes(dir):
 		return doc, false, nil
 	}
@@ -138,14 +149,6 @@ func (d Desk) Take() (doc string, taken bool, err error) {
 		return err
 	})
 	return doc, taken, err
-}
-
-// isTracked reports whether git says that it tracks a file.
-func isTracked(dir state.Dir, name string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), git.Patience)
-	defer cancel()
-	names, err := git.Tracked(ctx, dir.Path(""), name)
-	return err == nil && len(names) > 0
 }
 
 // takes reports whether reading the digest uses up the arm.

@@ -65,19 +65,52 @@ func TestDeskMeetsOddThings(t *testing.T) {
 	if _, err := d.Write([]byte(page), "", true); err == nil || w.has(armFile) {
 		t.Errorf("a directory was replaced: %v", err)
 	}
-	if err := d.Arm(); !errors.Is(err, ErrNoDigest) {
+	const want = "session.md is a directory, not a file; move it away"
+	if err := d.Arm(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("arm: %v", err)
 	}
-	if _, _, err := d.Take(); !errors.Is(err, ErrNoDigest) {
+	if _, _, err := d.Take(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("take: %v", err)
+	}
+	says(t, d.Status("").String(), "Digest:   "+w.path(digestFile)+" is a directory", "Armed:    NOT armed: ")
+
+	// What stands in the place of the directory, or of its lock.
+	for _, name := range []string{"", ".lock"} {
+		w := newWorld(t)
+		if name != "" {
+			w.put(digestFile, page)
+			os.Mkdir(w.path(name), 0o755)
+		} else {
+			os.WriteFile(w.path(name), nil, 0o600)
+		}
+		want := w.path(name) + " is a "
+		if err := w.desk("s1").Arm(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: arm: %v", name, err)
+		}
+		if _, err := w.desk("s1").Write([]byte(page), "", true); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: write: %v", name, err)
+		}
+		s := w.desk("s1").Status("").String()
+		says(t, s, "Problem:  "+want, "move it away")
+		if strings.Contains(s, "pending") {
+			t.Errorf("%q: %s", name, s)
+		}
+	}
+
+	w = newWorld(t)
+	w.put(digestFile, page)
+	os.Mkdir(w.path(armFile), 0o755)
+	if err := w.desk("s1").Arm(); err == nil || err.Error() != w.path(armFile)+" is a directory, not a file; move it away" {
+		t.Errorf("arm: %v", err)
 	}
 	w = newWorld(t)
 	w.put(digestFile, strings.Repeat("x", maxFile+1))
 	if _, _, err := w.desk("s1").Take(); !errors.Is(err, state.ErrTooLarge) {
 		t.Errorf("take: %v", err)
 	}
-	if s := w.desk("s1").Status(""); s.Digest == nil || s.Digest.Problem == "" {
-		t.Errorf("status: %+v", s.Digest)
+	w.put(armFile, "s0")
+	if s := w.desk("s1").Status(""); s.Digest == nil || s.Digest.Problem == "" || s.Armed || !strings.Contains(s.Blocked, "larger than") {
+		t.Errorf("status: %+v", s)
 	}
 	gone := w.desk("s1")
 	gone.Project += "/gone"

@@ -30,7 +30,8 @@ func replaceable(doc string, present bool) bool {
 }
 
 // preCompact arms, so that the thread survives the compaction, and writes a
-// mechanical digest when there is none worth keeping.
+// mechanical digest when there is none worth keeping. Where a digest would not
+// be handed on, SessionStart says so: the host shows nothing of this event.
 func preCompact(call *host.Call) (host.Output, error) {
 	dir := dirOf(call.Project)
 	settings := settingsFor(call, dir)
@@ -42,7 +43,17 @@ func preCompact(call *host.Call) (host.Output, error) {
 	// for is decided again under it.
 	var fallback []byte
 	old, present, err := readDigest(dir)
-	if err == nil && replaceable(old, present) {
+	if err == nil {
+		// Where git gives no answer, the session that follows asks again.
+		if answer := vet(dir); answer.err == nil {
+			err = answer.against()
+		}
+	}
+	if err != nil {
+		call.Env.Log("nothing is handed on", "why", err.Error())
+		return host.Output{}, nil
+	}
+	if replaceable(old, present) {
 		fallback = []byte(gatherMechanical(call, dir, old).digest())
 	}
 	return host.Output{}, dir.Do(lockWait, func(tx *state.Tx) error {
@@ -51,7 +62,10 @@ func preCompact(call *host.Call) (host.Output, error) {
 			return nil // the digest is waiting for somebody else
 		}
 		doc, present, err := readDigest(tx)
-		if fallback != nil && err == nil && replaceable(doc, present) {
+		if err != nil {
+			return err
+		}
+		if fallback != nil && replaceable(doc, present) {
 			if _, err := keepAside(tx, begin.Session, settings.OwnerWindow, begin.Now); err != nil {
 				call.Env.Log("the digest was not kept aside", "error", err.Error())
 			}

@@ -33,18 +33,28 @@ const (
 // mechanicalMark opens the intent of a digest that no model has had a hand in.
 const mechanicalMark = "(mechanical"
 
-// readDigest returns the digest, false when there is nothing to hand over. A
-// digest that cannot be read, or is larger than any digest is, is an error.
+// readDigest returns the digest, false when there is nothing to hand over. What
+// cannot be read, is larger than any digest is, or is no file, is an error that
+// says what to do about it.
 func readDigest(from reader) (doc string, ok bool, err error) {
-	if from.Kind(digestFile) != state.File {
+	switch from.Kind(digestFile) {
+	case state.Absent:
 		return "", false, nil
+	case state.Other:
+		return "", false, from.Odd(digestFile)
 	}
 	data, err := from.Read(digestFile, maxFile)
 	if err != nil {
-		return "", false, err
+		return "", false, errUnread{err}
 	}
 	return string(data), strings.TrimSpace(string(data)) != "", nil
 }
+
+// errUnread is why the digest is not read.
+type errUnread struct{ cause error }
+
+func (e errUnread) Error() string { return textUnread(e.cause) }
+func (e errUnread) Unwrap() error { return e.cause }
 
 // stampDigest returns doc with the session that owns it and the time in its
 // frontmatter; an empty owner leaves the one it names. A document without

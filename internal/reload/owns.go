@@ -11,7 +11,7 @@ import (
 // Owns reports whether name is a file the plugin keeps in a project's .reload.
 func Owns(name string) bool {
 	switch name {
-	case digestFile, armFile, markerFile, ladderFile, modelFile, crossingFile, effectiveFile:
+	case digestFile, armFile, markerFile, ladderFile, modelFile, crossingFile, effectiveFile, vettedFile:
 		return true
 	}
 	between := func(before, after string) bool {

@@ -33,6 +33,7 @@ type Settings struct {
 type reader interface {
 	Kind(name string) state.Kind
 	Stat(name string) (state.Kind, time.Time)
+	Odd(name string) error
 	Read(name string, limit int64) ([]byte, error)
 }
 

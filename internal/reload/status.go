@@ -15,8 +15,10 @@ import (
 type Status struct {
 	Project  string          `json:"project"`
 	Session  string          `json:"session,omitempty"`
-	Digest   *DigestStatus   `json:"digest"` // null: there is none
+	Problem  string          `json:"problem,omitempty"` // what keeps us from the state directory
+	Digest   *DigestStatus   `json:"digest"`            // null: there is none
 	Armed    bool            `json:"armed"`
+	Blocked  string          `json:"blocked,omitempty"`  // why the digest cannot be handed on
 	ArmedBy  string          `json:"armed_by,omitempty"` // id of a session
 	ArmOdd   bool            `json:"arm_blocked"`        // what stands at the arm is not a file
 	Claimed  bool            `json:"claimed"`            // a session has taken the digest and not shown a sign of life yet
@@ -50,7 +52,7 @@ type ContextStatus struct {
 	Budget       string `json:"budget"` // as people read it, off when there is none
 }
 
-// Status reports how things stand. transcriptPath is that of the session, ""
+// Status reports how things stand; it may ask git. transcriptPath is that of the session, ""
 // when it is not known: then the host's own figure counts, where the status
 // line has left one. Nothing is changed.
 func (d Desk) Status(transcriptPath string) Status {
@@ -65,7 +67,21 @@ func (d Desk) Status(transcriptPath string) Status {
 		Context:  d.context(dir, transcriptPath),
 		Settings: ProjectOptions(d.Project, d.Profile, d.Env.Getenv).Entries(),
 	}
-	if arm, ok := continuity.FindArm(dir); ok {
+	if err := dir.Check(); err != nil {
+		s.Problem, s.Digest, s.ArmOdd = err.Error(), nil, false
+		return s
+	}
+	arm, armed := continuity.FindArm(dir)
+	if s.Digest == nil {
+		s.Armed, s.ArmedBy = armed, arm.Owner
+		return s
+	}
+	s.Blocked = s.Digest.Problem
+	if err := vet(dir).against(); err != nil {
+		// A model may be reading this: not a word of it.
+		s.Blocked, s.Digest.Session, s.Digest.Intent, s.Digest.Lacks = err.Error(), "", "", nil
+	}
+	if armed && s.Blocked == "" {
 		s.Armed, s.ArmedBy = true, arm.Owner
 	}
 	return s

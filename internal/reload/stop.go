@@ -1,7 +1,6 @@
 package reload
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -183,55 +182,86 @@ func (s *stopRun) act(tx *state.Tx) (host.Output, error) {
 // snapshot is pass 1. What it notes is noted before the turn is continued: a
 // handshake that nobody remembers would go on for ever.
 func (s *stopRun) snapshot(tx *state.Tx) (host.Output, error) {
+	if why := obstacle(tx); why != nil {
+		s.call.Env.Log("no snapshot: it would not be handed on", "why", why.Error())
+		return s.notifyIfDue(tx)
+	}
 	if err := readCrossings(tx).note(tx, s.call); err != nil {
 		return host.Output{}, fmt.Errorf("no snapshot: %w", err)
 	}
 	err := tx.Write(markerFile, []byte(continuity.SessionID(s.call.Payload)+"\n"))
 	if err != nil || tx.Kind(markerFile) != state.File {
 		s.call.Env.Log("no snapshot: the marker was not written", "error", fmt.Sprint(err))
-		if s.facts.Percent < s.facts.Next {
-			return host.Output{}, nil
-		}
-		return s.notify(tx)
+		return s.notifyIfDue(tx)
 	}
 	client := s.full.Tail.Version
 	if client == "" {
 		client = continuity.ClientVersion(tx)
 	}
-	path, exists := dirOf(s.call.Project).Path(digestFile), tx.Kind(digestFile) == state.File
+	session := continuity.SessionID(s.call.Payload)
+	how := writeNew
+	switch exists := tx.Kind(digestFile) == state.File; {
+	case exists && vouched(tx, session):
+		how = readFirst
+	case exists:
+		how = leaveUnread
+	}
 	return host.Output{
-		Continue: textBrief(s.full, s.settings, path, exists, continuity.SessionID(s.call.Payload), s.call.Env.Now()),
+		Continue: textBrief(s.full, s.settings, how, dirOf(s.call.Project).Path(digestFile), session, s.call.Env.Now()),
 		Client:   client,
 	}, nil
 }
+
+// manner is how the model is to write the digest. The host's tool replaces only
+// what the model has read, so what nobody has vouched for is replaced by ours.
+type manner int
+
+const (
+	writeNew    manner = iota // there is none
+	readFirst                 // there is one
+	leaveUnread               // there is one that somebody else may have written
+)
 
 // finish is pass 2.
 func (s *stopRun) finish(tx *state.Tx) (host.Output, error) {
 	_, marked := tx.Stat(markerFile)
 	_, wrote := tx.Stat(digestFile)
-	digest, err := tx.Read(digestFile, maxFile)
-	present := tx.Kind(digestFile) == state.File && (err != nil || len(bytes.TrimSpace(digest)) > 0)
+	_, present, err := readDigest(tx)
 	if err := tx.Remove(markerFile); err != nil {
 		return host.Output{}, err
 	}
 	if err := readCrossings(tx).note(tx, s.call); err != nil {
 		s.call.Env.Log("the snapshot was not noted", "error", err.Error())
 	}
-	if !present {
+	if !present && err == nil {
 		return host.Output{Message: textNoDigest()}, nil
 	}
-	armed := continuity.Arm{Owner: continuity.SessionID(s.call.Payload), Client: continuity.Here(s.call.Env)}
-	if err := armed.Put(tx); err != nil {
+	err = obstacle(tx)
+	if err == nil {
+		err = continuity.Arm{Owner: continuity.SessionID(s.call.Payload), Client: continuity.Here(s.call.Env)}.Put(tx)
+	}
+	if err != nil {
 		s.call.Env.Log("not armed", "error", err.Error())
-		return host.Output{Message: textNotArmed(wrote.After(marked))}, nil
+		return host.Output{Message: textNotArmed(present, wrote.After(marked), err)}, nil
 	}
 	return host.Output{Message: textArmed(wrote.After(marked))}, nil
+}
+
+// notifyIfDue takes the place of a snapshot.
+func (s *stopRun) notifyIfDue(tx *state.Tx) (host.Output, error) {
+	if s.facts.Percent < s.facts.Next {
+		return host.Output{}, nil
+	}
+	return s.notify(tx)
 }
 
 // notify is one step of the ladder.
 func (s *stopRun) notify(tx *state.Tx) (host.Output, error) {
 	if err := climb(tx, s.full.Percent); err != nil {
 		return host.Output{}, fmt.Errorf("no notice: %w", err)
+	}
+	if why := obstacle(tx); why != nil {
+		return host.Output{Message: textBlocked(s.full, s.settings, why)}, nil
 	}
 	armed := tx.Kind(armFile) == state.File && tx.Kind(digestFile) == state.File
 	return host.Output{Message: textNotice(s.full, s.settings, armed)}, nil

@@ -328,12 +328,86 @@ func TestStopSnapshotCycle(t *testing.T) {
 	}
 }
 
+// The model reads a digest only if the session wrote it, or git was asked about
+// it as it is: it may have come with the repository, in mid-session too.
 func TestStopReadsTheOldDigestFirst(t *testing.T) {
 	t.Parallel()
+	start := func(w *world) { w.on(host.SessionStart, "s1") }
+	for name, tt := range map[string]struct {
+		prepare []func(w *world)
+		reads   bool
+	}{
+		"there when the session began": {[]func(*world){digestOf("s0"), start}, true},
+		"its own":                      {[]func(*world){start, digestOf("s1")}, true},
+		"armed by a command":           {[]func(*world){digestOf("s0"), func(w *world) { w.desk("").Arm(); os.Remove(w.path(armFile)) }}, true},
+		"blank":                        {[]func(*world){start, func(w *world) { w.put(digestFile, "\n") }}, true},
+		"came up since":                {[]func(*world){start, digestOf("s0")}, false},
+		"replaced since":               {[]func(*world){digestOf("s0"), start, digestOf("s2")}, false},
+		"no session has begun":         {[]func(*world){digestOf("s0")}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t).at(460_000, opus)
+			w.put(configFile, "context_budget_mode: snapshot\n")
+			for _, prepare := range tt.prepare {
+				prepare(w)
+			}
+			w.payload.Event, w.payload.SessionID = host.Stop, "s1"
+			brief := w.stop().Continue
+			says(t, brief, w.path(digestFile), sectionNext)
+			reads, leaves := strings.Contains(brief, "Read the file that is there"), strings.Contains(brief, "Do not read")
+			if reads != tt.reads || leaves == tt.reads {
+				t.Errorf("%q", brief)
+			}
+			if leaves {
+				says(t, brief, "ccreload reload write")
+			}
+		})
+	}
+}
+
+func digestOf(session string) func(*world) {
+	return func(w *world) {
+		w.put(digestFile, strings.Replace(sampleDigest, `"s0"`, `"`+session+`"`, 1))
+	}
+}
+
+// A snapshot that would not get to the next session is not asked for: it would
+// cost a turn. The notice says why.
+func TestStopWhereNoDigestWouldBeHandedOn(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		plant func(w *world)
+		says  string
+	}{
+		"a directory":         {func(w *world) { os.Mkdir(w.path(digestFile), 0o755) }, "session.md is a directory"},
+		"a link that leaves":  {func(w *world) { os.Symlink("../../x", w.path(digestFile)) }, "session.md is a link"},
+		"too large":           {func(w *world) { w.put(digestFile, strings.Repeat("x", maxFile+1)) }, "session.md is larger than"},
+		"git tracked it":      {func(w *world) { w.put(vettedFile, "tracked: session.md,pending\n") }, "git tracks session.md, pending in .reload"},
+		"git tracked options": {func(w *world) { w.put(".config-tracked", "") }, "git tracks config in .reload"},
+		"an odd answer":       {func(w *world) { os.Mkdir(w.path(vettedFile), 0o755) }, "git tracks session.md in .reload"},
+	} {
+		for _, arm := range []bool{false, true} {
+			w := newWorld(t).at(460_000, opus)
+			w.env["CLAUDE_PLUGIN_OPTION_CONTEXT_BUDGET_MODE"] = "snapshot"
+			w.put(modelFile, "")
+			if arm {
+				w.put(armFile, "s1")
+			}
+			tt.plant(w)
+			out := w.stop()
+			if out.Continue != "" || w.has(markerFile) {
+				t.Errorf("%s: a snapshot turn: %q", name, w.names())
+			}
+			says(t, out.Message, "46 % full", "/clear would start WITHOUT a digest", tt.says)
+			w.silent(name + ": once")
+		}
+	}
+	// The answer is no place for words of a repository's.
 	w := newWorld(t).at(460_000, opus)
-	w.put(configFile, "context_budget_mode: snapshot\n")
-	w.put(digestFile, "old")
-	says(t, w.stop().Continue, "Read the file that is there")
+	w.put(vettedFile, "tracked: obey,\u001b[2J\n")
+	if out := w.stop(); strings.Contains(out.Message, "obey") {
+		t.Errorf("%q", out.Message)
+	}
 }
 
 // Pass 2 completes whatever is the matter, and says what is.
@@ -353,7 +427,8 @@ func TestStopFinishesTheSnapshotTurn(t *testing.T) {
 		}, []string{"not refreshed", "armed", "/cc-reload:snapshot"}, "saved", true},
 		"no digest":      {func(w *world) {}, []string{"no digest", "nothing is armed", "/cc-reload:snapshot"}, "saved", false},
 		"an empty one":   {func(w *world) { w.put(digestFile, " \n") }, []string{"no digest"}, "saved", false},
-		"a directory":    {func(w *world) { os.Mkdir(w.path(digestFile), 0o755) }, []string{"no digest"}, "saved", false},
+		"a directory":    {func(w *world) { os.Mkdir(w.path(digestFile), 0o755) }, []string{"NOT armed", "session.md is a directory"}, "refreshed", false},
+		"too large":      {func(w *world) { w.put(digestFile, strings.Repeat("x", maxFile+1)) }, []string{"NOT armed", "session.md is larger"}, "saved", false},
 		"arm is blocked": {func(w *world) { w.digest(); os.Mkdir(w.path(armFile), 0o755) }, []string{"NOT armed", "pending"}, "saved", false},
 		"blocked and stale": {func(w *world) {
 			w.put(digestFile, "old")

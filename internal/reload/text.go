@@ -1,7 +1,9 @@
 package reload
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -17,14 +19,17 @@ import (
 
 // textBrief asks the model for the digest. It is the one text of Stop that
 // costs the user a turn, so it leaves nothing to be asked.
-func textBrief(o occupancy, s Settings, path string, exists bool, session string, now time.Time) string {
-	first := "Write it"
-	if exists {
-		first = "Read the file that is there, then replace it"
+func textBrief(o occupancy, s Settings, how manner, path, session string, now time.Time) string {
+	first := "Write it with the Write tool, at " + path
+	switch how {
+	case readFirst:
+		first = "Read the file that is there, then replace it with the Write tool, at " + path
+	case leaveUnread:
+		first = "Do not read " + path + ": somebody else may have written it. Replace it by handing yours to `ccreload reload write <<'DIGEST'` in the Bash tool"
 	}
 	return fmt.Sprintf(`The context window is %s, and the budget of this project is %s. Write down where the work stands now, so that it survives a reset of the context.
 
-%s with the Write tool, at %s, in under 30 lines of this form:
+%s, in under 30 lines of this form:
 
 ---
 session_id: %s
@@ -45,7 +50,7 @@ intent: what all of this is for, in one line
 - what is undecided, what failed and must not be tried again
 
 Use these four headings as they are. Facts, paths and commands instead of story, and no secrets. Take it from this conversation and look nothing up for it. Then stop: the user decides what comes next.`,
-		fullness(o), budget(o, s), first, path, session, now.UTC().Format(time.RFC3339))
+		fullness(o), budget(o, s), first, session, now.UTC().Format(time.RFC3339))
 }
 
 func textNotice(o occupancy, s Settings, armed bool) string {
@@ -56,6 +61,12 @@ func textNotice(o occupancy, s Settings, armed bool) string {
 	return fmt.Sprintf("cc-reload: context %s, budget %s. %s", fullness(o), budget(o, s), next)
 }
 
+// textBlocked is the notice where /clear would lose the thread and a snapshot
+// would not help.
+func textBlocked(o occupancy, s Settings, why error) string {
+	return fmt.Sprintf("cc-reload: context %s, budget %s. /clear would start WITHOUT a digest: %v. When that is put right, /cc-reload:snapshot saves one.", fullness(o), budget(o, s), why)
+}
+
 func textArmed(fresh bool) string {
 	if !fresh {
 		return "cc-reload: the digest was not refreshed. The older one in .reload/session.md is armed for the next session; /cc-reload:snapshot writes a new one before you /clear."
@@ -63,12 +74,15 @@ func textArmed(fresh bool) string {
 	return "cc-reload: snapshot saved in .reload/session.md and armed. /clear starts afresh with it."
 }
 
-func textNotArmed(fresh bool) string {
-	state := "The digest is in .reload/session.md"
-	if !fresh {
-		state = "The digest in .reload/session.md was not refreshed either"
+func textNotArmed(written, fresh bool, why error) string {
+	state := ""
+	switch {
+	case written && fresh:
+		state = " The digest is in .reload/session.md."
+	case written:
+		state = " The digest in .reload/session.md was not refreshed either."
 	}
-	return "cc-reload: NOT armed, because .reload/pending cannot be written. " + state + ". Move away what stands at .reload/pending, then run /cc-reload:snapshot; until then /clear starts without a digest."
+	return fmt.Sprintf("cc-reload: NOT armed: %v.%s When that is put right, run /cc-reload:snapshot; until then /clear starts without a digest.", why, state)
 }
 
 func textNoDigest() string {
@@ -81,7 +95,23 @@ const (
 	textEmptyDigest  = "there is no digest on the standard input; hand it in as Markdown: ccreload reload write <<'DIGEST' … DIGEST"
 )
 
-func textShipped(path string) string {
+// textShipped and textNoAnswer say why nothing is handed on.
+func textShipped(names []string) string {
+	return fmt.Sprintf("git tracks %s in .reload, so somebody else may have written it; if it is yours, `git rm -r --cached .reload` makes it so", strings.Join(names, ", "))
+}
+
+func textNoAnswer(err error) string {
+	return fmt.Sprintf("git could not say whether it tracks the digest, so somebody else may have written it (%v)", err)
+}
+
+func textUnread(err error) string {
+	if odd, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Sprintf(".reload/%s cannot be read (%v); make it readable or remove it", digestFile, odd.Err)
+	}
+	return err.Error() + "; a digest is a page of under 30 lines, so shorten or remove it"
+}
+
+func textNotRead(path string) string {
 	return fmt.Sprintf("git tracks the digest, so somebody else may have written it, and it is not read out to a model; open %s in an editor to read it, and if it is yours, `git rm --cached` makes it so", path)
 }
 
@@ -97,7 +127,7 @@ func (w Written) String() string {
 	}
 	switch {
 	case w.NotArmed != nil:
-		fmt.Fprintf(&b, "Digest saved in %s, but NOT armed: %v. Move away what stands at .reload/%s, then run `ccreload reload arm`.\n", w.Path, w.NotArmed, armFile)
+		fmt.Fprintf(&b, "Digest saved in %s, but NOT armed: %v. When that is put right, run `ccreload reload arm`.\n", w.Path, w.NotArmed)
 	case w.Armed:
 		fmt.Fprintf(&b, "Digest saved in %s and armed: the next session starts with it.\n", w.Path)
 	default:
@@ -114,6 +144,9 @@ func (s Status) String() string {
 	var b strings.Builder
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(&b, "%-9s %s\n", label+":", fmt.Sprintf(format, args...))
+	}
+	if s.Problem != "" {
+		line("Problem", "%s; nothing is kept until then", s.Problem)
 	}
 	switch c := s.Context; {
 	case !c.Known:
@@ -139,7 +172,7 @@ func (s Status) String() string {
 	case d == nil:
 		line("Digest", "none; /cc-reload:snapshot writes one")
 	case d.Problem != "":
-		line("Digest", "%s cannot be read: %s", d.Path, d.Problem)
+		line("Digest", "%s", d.Problem)
 	default:
 		by := ""
 		if d.Session != "" {
@@ -154,6 +187,8 @@ func (s Status) String() string {
 		}
 	}
 	switch {
+	case s.Blocked != "":
+		line("Armed", "NOT armed: %s", s.Blocked)
 	case s.Armed && s.ArmedBy != "":
 		line("Armed", "yes, by session %s: the next session starts with the digest", shortID(s.ArmedBy))
 	case s.Armed:
@@ -293,7 +328,11 @@ func textUnasked(err error) string {
 }
 
 func textUnreadable(err error) string {
-	return fmt.Sprintf("⚠ cc-reload: a digest is armed, but it cannot be read (%v). It was left where it is.", err)
+	return fmt.Sprintf("⚠ cc-reload: a digest is armed, but cannot be handed on: %v. It stays armed.", err)
+}
+
+func textNotCarried(why error) string {
+	return fmt.Sprintf("⚠ cc-reload: no digest was carried over this compaction: %v.", why)
 }
 
 func textAside(owner, name string) string {

@@ -1,10 +1,7 @@
 package reload
 
 import (
-	"context"
-
 	"github.com/ccreload/ccreload/internal/continuity"
-	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
@@ -14,8 +11,9 @@ import (
 // that brings it.
 type thread struct {
 	*continuity.Courier
-	asked bool   // whether to trust the files
-	doubt string // why the files are not to be trusted, "" if they are
+	asked  bool // whether to trust the files
+	answer vetting
+	doubt  string // why the files are not to be trusted, "" if they are
 }
 
 func newThread(call *host.Call) *thread {
@@ -59,7 +57,16 @@ func sessionStart(call *host.Call) (host.Output, error) {
 			t.Try("the model was not stamped", model.write(tx))
 		}
 		t.Try("the settings were not stamped", stampEffective(tx, call))
+		if t.asked {
+			t.Try("what git said was not noted", t.answer.write(tx))
+		}
 	})
+	// A compaction arms nothing that cannot be handed on, and cannot say so.
+	if out.Silent() && !t.Away && call.Payload.Source == "compact" {
+		if why := obstacle(t.Dir); why != nil {
+			out.Message = textNotCarried(why)
+		}
+	}
 	if foreign && out.Silent() && !t.Away && (call.Payload.Source == "startup" || call.Payload.Source == "") {
 		out.Message = textForeignConfig(t.Dir.Path(configFile))
 	}
@@ -88,21 +95,18 @@ func sessionEnd(call *host.Call) (host.Output, error) {
 	return host.Output{}, newThread(call).End()
 }
 
-// ask finds out whether git brought the files along, if there is anything to
-// hand over. It may start git, so it comes before the lock is taken.
+// ask finds out whether git brought the files along, if there is a digest or
+// was one. It may start git, so it comes before the lock is taken.
 func (t *thread) ask() {
-	if t.Away || !t.Waiting() || t.Dir.Kind(digestFile) == state.Absent {
+	if t.Away || t.Dir.Kind(digestFile) == state.Absent && t.Dir.Kind(vettedFile) == state.Absent {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), git.Patience)
-	defer cancel()
-	t.asked = true
-	names, err := git.Tracked(ctx, t.Dir.Path(""), digestFile, armFile, configFile)
+	t.asked, t.answer = true, vet(t.Dir)
 	switch {
-	case err != nil:
-		t.doubt = textUnasked(err)
-	case len(names) > 0:
-		t.doubt = textTracked(names)
+	case t.answer.err != nil:
+		t.doubt = textUnasked(t.answer.err)
+	case len(t.answer.tracked) > 0:
+		t.doubt = textTracked(t.answer.tracked)
 	}
 }
 

@@ -176,14 +176,8 @@ func TestStartStampsTheModel(t *testing.T) {
 func TestStartNothingToHandOver(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(w *world){
-		"no digest":       func(*world) {},
-		"blank digest":    func(w *world) { w.put(digestFile, " \n") },
-		"a directory":     func(w *world) { os.Mkdir(w.path(digestFile), 0o755) },
-		"a dangling link": func(w *world) { os.Symlink("gone", w.path(digestFile)) },
-		"a link that leaves the directory": func(w *world) {
-			os.WriteFile(filepath.Join(w.project, "secret"), []byte(sampleDigest), 0o600)
-			os.Symlink("../secret", w.path(digestFile))
-		},
+		"no digest":    func(*world) {},
+		"blank digest": func(w *world) { w.put(digestFile, " \n") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -198,15 +192,32 @@ func TestStartNothingToHandOver(t *testing.T) {
 	}
 }
 
+// What cannot be handed on is said, stays where it is, and stays armed.
 func TestStartDigestThatIsNoDigest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.put(digestFile, strings.Repeat("x", maxFile+1))
-	w.put(armFile, "s0")
-	out := w.on(host.SessionStart, "s1")
-	says(t, out.Message, "cannot be read")
-	if out.Context != "" || !w.has(armFile) {
-		t.Errorf("%+v, files %v", out, w.names())
+	for name, tt := range map[string]struct {
+		plant func(w *world)
+		says  string
+	}{
+		"too large":       {func(w *world) { w.put(digestFile, strings.Repeat("x", maxFile+1)) }, "session.md is larger than 1024 KiB; a digest is a page"},
+		"a directory":     {func(w *world) { os.Mkdir(w.path(digestFile), 0o755) }, "session.md is a directory, not a file; move it away"},
+		"a dangling link": {func(w *world) { os.Symlink("gone", w.path(digestFile)) }, "session.md is a link that leads nowhere"},
+		"a link that leaves the directory": {func(w *world) {
+			os.WriteFile(filepath.Join(w.project, "secret"), []byte(sampleDigest), 0o600)
+			os.Symlink("../secret", w.path(digestFile))
+		}, "session.md is a link that leads nowhere or out of its directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put(armFile, "s0")
+			tt.plant(w)
+			out := w.on(host.SessionStart, "s1")
+			says(t, out.Message, "armed, but cannot be handed on", tt.says)
+			if out.Context != "" || !w.has(armFile) || !w.has(digestFile) {
+				t.Errorf("%+v, files %v", out, w.names())
+			}
+			plain(t, w.on(host.UserPromptSubmit, "s1"))
+		})
 	}
 }
 
