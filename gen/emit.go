@@ -159,7 +159,7 @@ func (e *emitter) checksums() {
 		e.ps = append(e.ps, bad...)
 		return
 	} else if err != nil {
-		e.ps = append(e.ps, Problem{File: file, Message: err.Error()})
+		e.ps = append(e.ps, Problem{File: file, Message: strings.TrimPrefix(err.Error(), file+" ")})
 		return
 	}
 	n := 0

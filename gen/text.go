@@ -26,6 +26,9 @@ func readFile(fsys fs.FS, dir, name string) ([]byte, error) {
 		if link, e := fs.Lstat(fsys, name); e == nil && link.Mode()&fs.ModeSymlink != 0 {
 			return nil, fmt.Errorf("%s is a link that leads nowhere or out of the project: put the file itself there", file)
 		}
+		if obstacle := inTheWay(fsys, name); obstacle != nil {
+			return nil, obstacle
+		}
 		return nil, unreadable(file, err)
 	}
 	switch {
@@ -59,6 +62,29 @@ func readText(fsys fs.FS, dir, name string) (string, error) {
 		return "", Problems{*problem}
 	}
 	return text, nil
+}
+
+// inTheWay returns a sentence about the first of the directories above name
+// that is none, nil when they are all right or are not there.
+func inTheWay(fsys fs.FS, name string) error {
+	for i, r := range name {
+		if r != '/' {
+			continue
+		}
+		dir := name[:i]
+		info, err := fs.Lstat(fsys, dir)
+		switch {
+		case err != nil:
+			return nil
+		case info.Mode()&fs.ModeSymlink != 0:
+			if to, err := fs.Stat(fsys, dir); err != nil || !to.IsDir() {
+				return fmt.Errorf("%s is a link that leads nowhere or out of the project: put a directory there and run the command again", dir)
+			}
+		case !info.IsDir():
+			return fmt.Errorf("%s is %s where a directory belongs: move it away and run the command again", dir, kind(info.Mode()))
+		}
+	}
+	return nil
 }
 
 // unreadable puts into words why name cannot be read.
@@ -140,3 +166,9 @@ type below struct {
 
 func (b below) Open(name string) (fs.File, error)     { return b.fsys.Open(path.Join(b.dir, name)) }
 func (b below) Stat(name string) (fs.FileInfo, error) { return fs.Stat(b.fsys, path.Join(b.dir, name)) }
+func (b below) Lstat(name string) (fs.FileInfo, error) {
+	return fs.Lstat(b.fsys, path.Join(b.dir, name))
+}
+func (b below) ReadLink(name string) (string, error) {
+	return fs.ReadLink(b.fsys, path.Join(b.dir, name))
+}

@@ -107,20 +107,8 @@ func (w *writer) stage(p string, f File) error {
 
 // unwritable says why p could not be written and what to do about it.
 func (w *writer) unwritable(p string, err error) error {
-	for i, r := range p {
-		if r != '/' {
-			continue
-		}
-		dir := p[:i]
-		info, e := w.root.Lstat(dir)
-		if e != nil {
-			break
-		}
-		if _, e := w.root.Stat(dir); info.Mode()&fs.ModeSymlink != 0 && e != nil {
-			return fmt.Errorf("%s is a link that leads nowhere or out of the project: put a directory there and run the command again", dir)
-		} else if e == nil && !info.IsDir() && info.Mode()&fs.ModeSymlink == 0 {
-			return fmt.Errorf("%s is %s where a directory belongs: move it away and run the command again", dir, kind(info.Mode()))
-		}
+	if obstacle := inTheWay(w.root.FS(), p); obstacle != nil {
+		return obstacle
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -220,10 +208,8 @@ func Compare(fsys fs.FS, t Tree) ([]Change, error) {
 			out = append(out, Change{p, "orphaned"})
 		}
 	}
-	if link, err := fs.Lstat(fsys, "marketplace"); err == nil {
-		if info, err := fs.Stat(fsys, "marketplace"); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("marketplace is %s where a directory belongs: move it away and generate again", kind(link.Mode()))
-		}
+	if err := inTheWay(fsys, InventoryPath); err != nil {
+		return nil, err
 	}
 	err = fs.WalkDir(fsys, "marketplace", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
