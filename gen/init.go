@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/ccreload/ccreload/internal/host"
 )
 
 // forkReadme tells somebody with a fresh fork how to go on.
@@ -80,7 +82,7 @@ func makeDir(dir string) (made bool, err error) {
 	case err == nil && info.IsDir():
 		return false, nil
 	case err == nil:
-		return false, fmt.Errorf("%s is %s: "+other, dir, kind(info.Mode()))
+		return false, fmt.Errorf("%s is %s: "+other, dir, host.FileKind(info.Mode()))
 	}
 	if _, err := os.Lstat(dir); err == nil {
 		return false, fmt.Errorf("%s is a link that leads nowhere: "+other, dir)

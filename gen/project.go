@@ -7,6 +7,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+
+	"github.com/ccreload/ccreload/internal/host"
 )
 
 // Project is a directory with gen/manifest.yaml in it, and what is to be
@@ -44,7 +46,7 @@ func Open(dir string) (*Project, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", dir, Cause(err))
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("%s is %s: name the directory of a project, with %s in it", dir, kind(info.Mode()), ManifestPath)
+		return nil, fmt.Errorf("%s is %s: name the directory of a project, with %s in it", dir, host.FileKind(info.Mode()), ManifestPath)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ccreload/ccreload/internal/host"
 )
 
 // maxFile is more bytes than any file that is read here has.
@@ -33,7 +35,7 @@ func readFile(fsys fs.FS, dir, name string) ([]byte, error) {
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is %s: put a file there", file, kind(info.Mode()))
+		return nil, fmt.Errorf("%s is %s: put a file there", file, host.FileKind(info.Mode()))
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("%s has more than %d MB: no file of a project is that large", file, maxFile>>20)
 	}
@@ -81,7 +83,7 @@ func inTheWay(fsys fs.FS, name string) error {
 				return fmt.Errorf("%s is a link that leads nowhere or out of the project: put a directory there and run the command again", dir)
 			}
 		case !info.IsDir():
-			return fmt.Errorf("%s is %s where a directory belongs: move it away and run the command again", dir, kind(info.Mode()))
+			return fmt.Errorf("%s is %s where a directory belongs: move it away and run the command again", dir, host.FileKind(info.Mode()))
 		}
 	}
 	return nil
@@ -115,25 +117,6 @@ func Cause(err error) error {
 	}
 }
 
-// kind says what something of this mode is.
-func kind(mode fs.FileMode) string {
-	switch {
-	case mode.IsRegular():
-		return "a file"
-	case mode.IsDir():
-		return "a directory"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case mode&fs.ModeSocket != 0:
-		return "a socket"
-	case mode&fs.ModeDevice != 0:
-		return "a device"
-	case mode&fs.ModeSymlink != 0:
-		return "a link"
-	}
-	return "no regular file"
-}
-
 // decodeText returns data as text, without the byte order mark that some
 // editors put first. The problem is the first byte that is not UTF-8 or is NUL;
 // it does not show the line, which is not for reading.
@@ -164,11 +147,13 @@ type below struct {
 	dir  string
 }
 
-func (b below) Open(name string) (fs.File, error)     { return b.fsys.Open(path.Join(b.dir, name)) }
+func (b below) Open(name string) (fs.File, error) { return b.fsys.Open(path.Join(b.dir, name)) }
 func (b below) Stat(name string) (fs.FileInfo, error) { return fs.Stat(b.fsys, path.Join(b.dir, name)) }
+
 func (b below) Lstat(name string) (fs.FileInfo, error) {
 	return fs.Lstat(b.fsys, path.Join(b.dir, name))
 }
+
 func (b below) ReadLink(name string) (string, error) {
 	return fs.ReadLink(b.fsys, path.Join(b.dir, name))
 }

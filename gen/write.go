@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/ccreload/ccreload/internal/host"
 )
 
 // Change is what one run did to one file, or what check finds.
@@ -80,7 +82,7 @@ func (w *writer) stage(p string, f File) error {
 	case err != nil:
 		return w.unwritable(p, err)
 	case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
-		return fmt.Errorf("%s is %s: move it away and run the command again", p, kind(info.Mode()))
+		return fmt.Errorf("%s is %s: move it away and run the command again", p, host.FileKind(info.Mode()))
 	case info.Mode().IsRegular() && sameMode(info.Mode(), f.Mode):
 		if old, err := w.root.ReadFile(p); err == nil && bytes.Equal(old, f.Data) {
 			return nil

@@ -11,12 +11,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload"
+	"github.com/ccreload/ccreload/internal/cli/cmdline"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/proc"
@@ -114,31 +114,13 @@ func (rt *runtime) run(args []string) int {
 	}
 	// Before a command starts, only its command line can be wrong.
 	if !started {
-		err = usagef("%w; %s", err, hint(root, args))
+		err = usagef("%w; %s", err, cmdline.Hint(root, args))
 	}
 	fmt.Fprintf(rt.stderr, "ccreload: %s\n", host.Visible(err.Error()))
 	if _, bad := errors.AsType[usageError](err); bad {
 		return exitUsage
 	}
 	return exitFault
-}
-
-// hint says what a command line that made no sense may have been meant to be.
-func hint(root *cobra.Command, args []string) string {
-	cmd, rest, err := root.Find(args)
-	if err != nil {
-		cmd = root
-	}
-	if len(rest) > 0 && rest[0] != "" {
-		cmd.SuggestionsMinimumDistance = 2 // letters
-		if near := cmd.SuggestionsFor(rest[0]); len(near) > 0 {
-			// People seldom mistype the first letter.
-			same := func(name string) bool { return name[0] == rest[0][0] }
-			best := near[max(slices.IndexFunc(near, same), 0)]
-			return "did you mean " + cmd.CommandPath() + " " + best + "?"
-		}
-	}
-	return "see " + cmd.CommandPath() + " --help"
 }
 
 // usageError is the user's to correct.

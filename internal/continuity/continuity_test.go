@@ -54,8 +54,13 @@ func TestHidesMessage(t *testing.T) {
 		source, version string
 		want            bool
 	}{
-		{"clear", "2.1.332", true}, {"clear", "2.1.265", true}, {"clear", "2.1.264", false},
-		{"clear", "", true}, {"startup", "2.1.332", false}, {"compact", "", false}, {"", "", false},
+		{"clear", "2.1.332", true},
+		{"clear", "2.1.265", true},
+		{"clear", "2.1.264", false},
+		{"clear", "", true},
+		{"startup", "2.1.332", false},
+		{"compact", "", false},
+		{"", "", false},
 	} {
 		if got := HidesMessage(tt.source, tt.version); got != tt.want {
 			t.Errorf("source %q, version %q: %v", tt.source, tt.version, got)

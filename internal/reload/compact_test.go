@@ -18,24 +18,32 @@ type row = map[string]any
 
 // typed is a prompt of a person.
 func typed(at time.Time, text string) row {
-	return row{"type": "user", "timestamp": at.UTC().Format(time.RFC3339Nano), "origin": row{"kind": "human"},
-		"message": row{"role": "user", "content": text}}
+	return row{
+		"type": "user", "timestamp": at.UTC().Format(time.RFC3339Nano), "origin": row{"kind": "human"},
+		"message": row{"role": "user", "content": text},
+	}
 }
 
 // used is a tool call with its result.
 func used(at time.Time, id, tool string, input row, failed bool, result string) []any {
 	stamp := at.UTC().Format(time.RFC3339Nano)
 	return []any{
-		row{"type": "assistant", "timestamp": stamp, "message": row{"role": "assistant", "model": opus,
-			"content": []any{row{"type": "tool_use", "id": id, "name": tool, "input": input}}}},
-		row{"type": "user", "timestamp": stamp, "message": row{"role": "user",
-			"content": []any{row{"type": "tool_result", "tool_use_id": id, "is_error": failed, "content": result}}}},
+		row{"type": "assistant", "timestamp": stamp, "message": row{
+			"role": "assistant", "model": opus,
+			"content": []any{row{"type": "tool_use", "id": id, "name": tool, "input": input}},
+		}},
+		row{"type": "user", "timestamp": stamp, "message": row{
+			"role":    "user",
+			"content": []any{row{"type": "tool_result", "tool_use_id": id, "is_error": failed, "content": result}},
+		}},
 	}
 }
 
 func said(at time.Time, text string) row {
-	return row{"type": "assistant", "timestamp": at.UTC().Format(time.RFC3339Nano), "message": row{"role": "assistant", "model": opus,
-		"content": []any{row{"type": "text", "text": text}}}}
+	return row{"type": "assistant", "timestamp": at.UTC().Format(time.RFC3339Nano), "message": row{
+		"role": "assistant", "model": opus,
+		"content": []any{row{"type": "text", "text": text}},
+	}}
 }
 
 // worked writes the transcript of a session that did a bit of everything.
@@ -97,8 +105,10 @@ func TestPreCompactTakesNoSummaryForAPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.rows(typed(w.now, "split the parser"),
-		row{"type": "user", "isCompactSummary": true, "timestamp": w.now.UTC().Format(time.RFC3339Nano),
-			"message": row{"role": "user", "content": strings.Repeat("summary ", 2500)}})
+		row{
+			"type": "user", "isCompactSummary": true, "timestamp": w.now.UTC().Format(time.RFC3339Nano),
+			"message": row{"role": "user", "content": strings.Repeat("summary ", 2500)},
+		})
 	w.on(host.PreCompact, "s1")
 	says(t, w.read(digestFile), `intent: "(mechanical fallback) split the parser"`)
 	if strings.Contains(w.read(digestFile), "summary summary") {

@@ -239,8 +239,14 @@ func TestStopClimbsTheLadder(t *testing.T) {
 		says   bool
 		ladder string
 	}{
-		{102_000, false, ""}, {461_000, true, "46\n"}, {504_000, false, "46\n"}, {554_999, false, "46\n"},
-		{572_000, true, "57\n"}, {807_000, true, "81\n"}, {100_000, false, ""}, {461_000, true, "46\n"},
+		{102_000, false, ""},
+		{461_000, true, "46\n"},
+		{504_000, false, "46\n"},
+		{554_999, false, "46\n"},
+		{572_000, true, "57\n"},
+		{807_000, true, "81\n"},
+		{100_000, false, ""},
+		{461_000, true, "46\n"},
 	} {
 		out := w.at(step.tokens, opus).stop()
 		if (out.Message != "") != step.says || out.Continue != "" {

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ccreload/ccreload/internal/host"
 )
 
 // refusal is an error that a person can act on.
@@ -18,7 +20,7 @@ func (r refusal) Unwrap() error { return r.kind }
 
 // odd says that something of another kind stands at path, where want should.
 func odd(path string, mode fs.FileMode, want string) error {
-	return refusal{fmt.Sprintf("%s is %s, not %s; move it away", path, nameOf(mode), want), ErrUnsafe}
+	return refusal{fmt.Sprintf("%s is %s, not %s; move it away", path, host.FileKind(mode), want), ErrUnsafe}
 }
 
 // oddIn is odd for what stands at name, where a file should.
@@ -33,30 +35,11 @@ func oddIn(root *os.Root, name string) error {
 	}
 	what := "a link that leads nowhere or out of its directory"
 	if target, err := root.Stat(name); err == nil {
-		what = "a link to " + nameOf(target.Mode())
+		what = "a link to " + host.FileKind(target.Mode())
 	}
 	return refusal{fmt.Sprintf("%s is %s, not a file; move it away", path, what), ErrUnsafe}
 }
 
 func tooLarge(path string, limit int64) error {
 	return refusal{fmt.Sprintf("%s is larger than %d KiB", path, limit>>10), ErrTooLarge}
-}
-
-// nameOf is what people call a file of that mode.
-func nameOf(mode fs.FileMode) string {
-	switch t := mode.Type(); {
-	case t == 0:
-		return "a plain file"
-	case t&fs.ModeDir != 0:
-		return "a directory"
-	case t&fs.ModeSymlink != 0:
-		return "a link"
-	case t&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case t&fs.ModeSocket != 0:
-		return "a socket"
-	case t&fs.ModeDevice != 0:
-		return "a device"
-	}
-	return "something special"
 }

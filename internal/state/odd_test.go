@@ -71,7 +71,7 @@ func TestCheck(t *testing.T) {
 	for name, want := range map[string]string{
 		"none":     "",
 		"fine":     "",
-		"plain":    base.Path("plain") + " is a plain file, not a directory; move it away",
+		"plain":    base.Path("plain") + " is a file, not a directory; move it away",
 		"odd-lock": base.Path("odd-lock/"+lockName) + " is a directory, not a file; move it away",
 	} {
 		d := At(base.Path(name))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/gen"
+	"github.com/ccreload/ccreload/internal/cli/cmdline"
 )
 
 // Exit codes.
@@ -60,29 +61,13 @@ func run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	// Before a command starts, only its command line can be wrong.
 	if !started {
-		err = inputError{fmt.Errorf("%w; %s", err, hint(root, args))}
+		err = inputError{fmt.Errorf("%w; %s", err, cmdline.Hint(root, args))}
 	}
 	fmt.Fprintf(stderr, "ccreload-gen: %s\n", gen.Visible(err.Error()))
 	if errors.As(err, &bad) {
 		return exitUsage
 	}
 	return exitFault
-}
-
-// hint says where the words of a command line that makes no sense are
-// explained, or which one may have been meant.
-func hint(root *cobra.Command, args []string) string {
-	cmd, rest, err := root.Find(args)
-	if err != nil {
-		cmd = root
-	}
-	if len(rest) > 0 && rest[0] != "" {
-		cmd.SuggestionsMinimumDistance = 2 // letters
-		if near := cmd.SuggestionsFor(rest[0]); len(near) > 0 {
-			return "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
-		}
-	}
-	return "see " + cmd.CommandPath() + " --help"
 }
 
 // inputError is the user's to correct.
