@@ -147,7 +147,7 @@ type below struct {
 	dir  string
 }
 
-func (b below) Open(name string) (fs.File, error) { return b.fsys.Open(path.Join(b.dir, name)) }
+func (b below) Open(name string) (fs.File, error)     { return b.fsys.Open(path.Join(b.dir, name)) }
 func (b below) Stat(name string) (fs.FileInfo, error) { return fs.Stat(b.fsys, path.Join(b.dir, name)) }
 
 func (b below) Lstat(name string) (fs.FileInfo, error) {

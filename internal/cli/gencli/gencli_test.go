@@ -66,13 +66,11 @@ func TestMainSaysWhatIsWrongInOneSentence(t *testing.T) {
 func TestFaultIsOneSentence(t *testing.T) {
 	t.Parallel()
 	root := &cobra.Command{Use: "x", RunE: func(*cobra.Command, []string) error {
-		var m map[string]int
-		m["\x1b"] = 1
-		return nil
+		panic("out of \x1b paper")
 	}}
 	var out, errs bytes.Buffer
 	code := run(root, nil, strings.NewReader(""), &out, &errs)
-	want := "ccreload-gen: internal fault: assignment to entry in nil map; please report it, with the command and its input\n"
+	want := "ccreload-gen: internal fault: out of \\x1b paper; please report it, with the command and its input\n"
 	if code != exitFault || out.Len() != 0 || errs.String() != want {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, &out, &errs)
 	}
