@@ -5,8 +5,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // tryGit is do for a command that may fail.
@@ -90,4 +92,57 @@ func FuzzParseStatus(f *testing.F) {
 		}
 		parseNumstat(s)
 	})
+}
+
+// A file whose time is new and whose content is old tempts git to write the
+// index; reads must not.
+func TestReadsLeaveAStaleIndexAlone(t *testing.T) {
+	t.Parallel()
+	dir := repo(t)
+	put(t, dir, "b", "1\n")
+	do(t, dir, "add", "b")
+	do(t, dir, "commit", "-q", "-m", "second")
+	put(t, dir, "b", "2\n3\n")
+	then := time.Now().Add(-5 * time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, "a"), then, then); err != nil {
+		t.Fatal(err)
+	}
+	index := func() string {
+		data, err := os.ReadFile(filepath.Join(dir, ".git", "index"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	before := index()
+	r := open(t, dir)
+	for name, read := range map[string]func() error{
+		"Status":   func() error { _, err := r.Status(t.Context()); return err },
+		"Log":      func() error { _, err := r.Log(t.Context(), 3); return err },
+		"Ignored":  func() error { _, err := r.Ignored(t.Context(), "a"); return err },
+		"Tracked":  func() error { _, err := Tracked(t.Context(), dir, "a"); return err },
+		"Unstaged": func() error { _, err := r.Unstaged(t.Context(), "a"); return err },
+		"Changes": func() error {
+			list, err := r.Changes(t.Context(), false)
+			if want := []Change{{Path: "b", Added: 2, Deleted: 1}}; !slices.Equal(list, want) {
+				t.Errorf("Changes = %+v, want %+v", list, want)
+			}
+			return err
+		},
+	} {
+		if err := read(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if index() != before {
+			t.Fatalf("%s wrote the index", name)
+		}
+	}
+	if _, err := r.CommitOnly(t.Context(), "ours", put(t, dir, "ours", "x\n")); err != nil || index() != before {
+		t.Errorf("CommitOnly: %v, or it wrote the index", err)
+	}
+	// The trap is armed: plain git does write it.
+	do(t, dir, "status")
+	if index() == before {
+		t.Error("git status had nothing to refresh")
+	}
 }
