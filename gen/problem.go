@@ -3,10 +3,7 @@ package gen
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/ccreload/ccreload/internal/host"
 )
@@ -43,7 +40,7 @@ func (p Problem) String() string {
 	if len(source) > maxSource {
 		source, after = source[:maxSource], "…"
 	}
-	head := before + show(string(source[:mark]), true)
+	head := before + host.Visible(string(source[:mark]))
 	prefix := fmt.Sprintf("%5d | ", p.Line)
 	// Tabs are kept in the second line, so that the mark stays below its place.
 	pad := []rune(head)
@@ -52,7 +49,7 @@ func (p Problem) String() string {
 			pad[i] = ' '
 		}
 	}
-	return s + "\n" + prefix + head + show(string(source[mark:]), true) + after +
+	return s + "\n" + prefix + head + host.Visible(string(source[mark:])) + after +
 		"\n" + strings.Repeat(" ", len(prefix)-2) + "| " + string(pad) + "^"
 }
 
@@ -65,29 +62,11 @@ func (p Problem) sentence() string {
 	return fmt.Sprintf("%s:%d:%d: %s", Visible(p.File), p.Line, p.Column, message)
 }
 
-// Visible returns s on one line, with every character spelled out, as in \x1b,
-// that a terminal would obey instead of showing it: others may have written
-// what a problem or a file name shows.
-func Visible(s string) string { return show(s, false) }
+// Visible returns s on one line, as a terminal may be given it: others may
+// have written what a problem or a file name shows.
+func Visible(s string) string { return oneLine.Replace(host.Visible(s)) }
 
-func show(s string, tabs bool) string {
-	ok := func(r rune) bool { return unicode.IsPrint(r) || tabs && r == '\t' }
-	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !ok(r) }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for s != "" {
-		r, n := utf8.DecodeRuneInString(s)
-		if ok(r) && (r != utf8.RuneError || n > 1) {
-			b.WriteRune(r)
-		} else {
-			quoted := strconv.Quote(s[:n])
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-		s = s[n:]
-	}
-	return b.String()
-}
+var oneLine = strings.NewReplacer("\n", "␊", "\t", "␉")
 
 // Problems is every problem found, in the order of the files and lines. It is
 // an error when it is not empty.

@@ -73,9 +73,9 @@ func TestProblemIsSafeToShow(t *testing.T) {
 	}{
 		"control characters": {
 			Problem{File: "a\x1b]0;b\a", Line: 1, Column: 6, Message: "no \x1b[2J", Source: "x\t\x1b[0mabc\u202e"},
-			"a\\x1b]0;b\\a:1:6: no \\x1b[2J\n    1 | x\t\\x1b[0mabc\\u202e\n      |  \t      ^",
+			"a␛]0;b␇:1:6: no ␛[2J\n    1 | x\t␛[0mabc\\u202e\n      |  \t   ^",
 		},
-		"no UTF-8":     {Problem{File: "a\xff", Message: "b\nc"}, `a\xff: b\nc`},
+		"no UTF-8":     {Problem{File: "a\xff", Message: "b\nc"}, "a\ufffd: b␊c"},
 		"end of line":  {Problem{File: "a", Line: 1, Column: 9, Message: "b", Source: "cd"}, "a:1:9: b\n    1 | cd\n      |   ^"},
 		"long message": {Problem{File: "a", Message: strings.Repeat("x", 9999)}, "a: " + strings.Repeat("x", maxMessage-1) + "…"},
 		"long line, in the middle": {
@@ -150,7 +150,7 @@ func promptly(t *testing.T, f func()) {
 	}
 }
 
-// Case N23: what stands where a file belongs is named, and nothing waits.
+// What stands where a file belongs is named, and nothing waits.
 func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{ManifestPath, TemplatePath, "gen/content/first/go.md", "gen/" + checksums} {

@@ -462,7 +462,7 @@ func TestFindLooksUpwards(t *testing.T) {
 		}
 	}
 	if _, err := Open(dir + "/gen/content"); err == nil || !strings.Contains(err.Error(), "name the directory that has it") {
-		t.Errorf("opened from within: %v", err) // case N22: Open takes what it is given
+		t.Errorf("opened from within: %v", err) // Open takes what it is given
 	}
 	if _, err := Find(t.TempDir()); err == nil || !strings.Contains(err.Error(), "ccreload-gen init DIR") {
 		t.Errorf("from elsewhere: %v", err)
@@ -495,7 +495,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// Case N23: a place that cannot take a fork is named, with what to do, and is
+// A place that cannot take a fork is named, with what to do, and is
 // as it was.
 func TestInitRefuses(t *testing.T) {
 	t.Parallel()

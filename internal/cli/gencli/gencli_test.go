@@ -70,14 +70,14 @@ func TestFaultIsOneSentence(t *testing.T) {
 	}}
 	var out, errs bytes.Buffer
 	code := run(root, nil, strings.NewReader(""), &out, &errs)
-	want := "ccreload-gen: internal fault: out of \\x1b paper; please report it, with the command and its input\n"
+	want := "ccreload-gen: internal fault: out of ␛ paper; please report it, with the command and its input\n"
 	if code != exitFault || out.Len() != 0 || errs.String() != want {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, &out, &errs)
 	}
 }
 
 // Names and lines that others may have written do not reach the terminal as
-// they are (case N21).
+// they are.
 func TestNothingIsObeyedByTheTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
