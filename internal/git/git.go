@@ -93,6 +93,9 @@ var readOnly = []string{
 	"core.askPass=",
 	"log.showSignature=false",
 	"diff.external=",
+	// git diff would write times it found stale into the index, optional locks
+	// or not.
+	"diff.autoRefreshIndex=false",
 }
 
 // run returns what git wrote to stdout, the first outputLimit bytes of it.
