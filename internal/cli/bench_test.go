@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -248,6 +249,47 @@ func BenchmarkMemoryOf20MBLine(b *testing.B) {
 	}
 	b.ReportMetric(float64(peak)/1024, "MB-peak")
 	b.ReportMetric(16, "MB-limit")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkPreToolUseOnAnotherFile counts the processes that the hooks of the
+// plugin start when the model writes a file that is not the digest. The rules
+// of hooks.json are applied by the replay here, and by the real client in
+// make acceptance.
+func BenchmarkPreToolUseOnAnotherFile(b *testing.B) {
+	root, err := filepath.Abs("../../marketplace/plugins/cc-reload")
+	if err != nil {
+		b.Fatal(err)
+	}
+	started := func(path string) int {
+		recording := filepath.Join(b.TempDir(), "write.jsonl")
+		call := fmt.Sprintf(`{"t":0,"event":"PreToolUse","env":{"CLAUDE_PROJECT_DIR":"$PROJECT","CLAUDE_PID":"1"},"payload":{"session_id":"s1",`+
+			`"transcript_path":"$HOME/.claude/projects/-PROJECT/s1.jsonl","cwd":"$PROJECT","hook_event_name":"PreToolUse",`+
+			`"tool_name":"Write","tool_input":{"file_path":%q,"content":"x"}}}`+"\n", path)
+		if err := os.WriteFile(recording, []byte(call), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		_, out := process{
+			argv: []string{build(b).runtime, "replay", recording, "--json", "--root", root},
+			env:  []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.TempDir()},
+		}.run(b)
+		var report struct {
+			Calls []struct{ Processes int }
+		}
+		if err := json.Unmarshal([]byte(out), &report); err != nil || len(report.Calls) != 1 {
+			b.Fatalf("%v: %s", err, out)
+		}
+		return report.Calls[0].Processes
+	}
+	if n := started("$PROJECT/.reload/session.md"); n != 1 {
+		b.Fatalf("%d processes for the digest itself", n)
+	}
+	most := 0
+	for b.Loop() {
+		most = max(most, started("$PROJECT/main.go"))
+	}
+	b.ReportMetric(float64(most), "processes")
+	b.ReportMetric(0, "processes-limit")
 	b.ReportMetric(0, "ns/op")
 }
 
