@@ -82,11 +82,13 @@ func SettledTail(path, message string, sleep func(time.Duration)) (transcript.Ta
 }
 
 // late reports whether the turn that ends with message is still to be written.
+// A transcript with something broken near its end is not waited for: no later
+// row mends it, and the host writes whole rows.
 func late(tail transcript.Tail, err error, message string) bool {
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	return tail.Incomplete || tail.Ended || !says(tail.Reply, message)
+	return !tail.Broken && (tail.Incomplete || tail.Ended || !says(tail.Reply, message))
 }
 
 // says reports whether reply is the end of the turn that the host says ended

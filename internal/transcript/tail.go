@@ -17,6 +17,7 @@ type Tail struct {
 	Reply      string // the newest reply's last words, error messages included; "" if none follows the newest compaction
 	APIError   bool   // the newest reply is an API error message
 	Incomplete bool   // the file ends inside a turn: a half-written last line, or a prompt or tool result that nothing answers yet
+	Broken     bool   // a row that was looked at, or a half-written last line, is no JSON object
 	Ended      bool   // the end of the turn of the newest reply is noted, which the host does after its Stop hooks
 }
 
@@ -50,8 +51,9 @@ func readTail(r io.ReaderAt, size int64) (Tail, error) {
 		half := first && len(line) > 0
 		if row, ok := parseRow(line); ok {
 			s.row(row)
-		} else if half {
-			s.Incomplete = true
+		} else if len(line) > 0 {
+			s.Broken = true
+			s.Incomplete = s.Incomplete || half
 		}
 	}
 	return s.result(), lines.err

@@ -93,7 +93,7 @@ func TestReadTail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got.Reply, got.Ended = "", false // TestReadTailReply, TestReadTailEnded
+			got.Reply, got.Ended, got.Broken = "", false, false // have tests of their own
 			if got != tt.want {
 				t.Errorf("got  %+v\nwant %+v", got, tt.want)
 			}
@@ -135,7 +135,7 @@ func TestReadTailOfRecordedSessions(t *testing.T) {
 	} {
 		want.Version = "2.1.332"
 		got, err := ReadTail(filepath.Join("testdata", name))
-		got.Reply, got.Ended = "", false
+		got.Reply, got.Ended, got.Broken = "", false, false
 		if err != nil || got != want {
 			t.Errorf("%s: got %+v, %v\nwant %+v", name, got, err, want)
 		}
@@ -237,6 +237,32 @@ func TestReadTailEnded(t *testing.T) {
 			}
 			if got.Ended != tt.want {
 				t.Errorf("got %v", got.Ended)
+			}
+		})
+	}
+}
+
+func TestReadTailBroken(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		in   string
+		want bool
+	}{
+		"whole":                 {lines(typed("a"), said(1)), false},
+		"behind the reply":      {lines(said(1), `{"type":`), true},
+		"half a last line":      {lines(said(1)) + `{"type":"us`, true},
+		"no end of line":        {strings.TrimSuffix(lines(said(1)), "\n"), false},
+		"before what is needed": {lines("{", said(1)), false},
+		"an empty line":         {lines(said(1), ""), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := ReadTail(written(t, tt.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Broken != tt.want {
+				t.Errorf("got %v", got.Broken)
 			}
 		})
 	}
