@@ -267,7 +267,7 @@ func TestIcons(t *testing.T) {
 			t.Errorf("%s: the corner is not transparent", name)
 		}
 		if r, g, b, _ := img.At(256, 20).RGBA(); r>>8 != 0x2f || g>>8 != 0x6f || b>>8 != 0x8f {
-			t.Errorf("%s: the edge has another colour", name)
+			t.Errorf("%s: the edge has another color", name)
 		}
 		white, between := 0, 0
 		for y := range 512 {
@@ -282,7 +282,7 @@ func TestIcons(t *testing.T) {
 			}
 		}
 		if white < 15_000 || white > 90_000 || between < 500 {
-			t.Errorf("%s: %d white pixels and %d between white and the colour", name, white, between)
+			t.Errorf("%s: %d white pixels and %d between white and the color", name, white, between)
 		}
 	}
 	for _, bad := range []Icon{{"cat", "#000000"}, {"reload", "#1234567"}, {"reload", "blue"}} {

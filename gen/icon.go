@@ -29,7 +29,7 @@ var glyphs = map[string]func() shape{
 	"clock":   clockGlyph,
 }
 
-// draw returns the icon as PNG: a rounded square in the icon's colour with a
+// draw returns the icon as PNG: a rounded square in the icon's color with a
 // white sign on it. The same icon always gives the same bytes.
 func (i Icon) draw() ([]byte, error) {
 	glyph, ok := glyphs[i.Glyph]
@@ -38,7 +38,7 @@ func (i Icon) draw() ([]byte, error) {
 	}
 	rgb, err := strconv.ParseUint(strings.TrimPrefix(i.Color, "#"), 16, 24)
 	if err != nil {
-		return nil, fmt.Errorf("%q is not a colour such as #2F6F8F", i.Color)
+		return nil, fmt.Errorf("%q is not a color such as #2F6F8F", i.Color)
 	}
 	img := image.NewPaletted(image.Rect(0, 0, iconSize, iconSize), palette(uint32(rgb)))
 	base, sign := coverage(roundedSquare(iconSize, 116)), coverage(glyph())
@@ -55,8 +55,8 @@ func (i Icon) draw() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// palette returns the colours of an icon: entry n up to levels is the base
-// colour covering n of levels, entry levels+n is white covering n of them on
+// palette returns the colors of an icon: entry n up to levels is the base
+// color covering n of levels, entry levels+n is white covering n of them on
 // top of it.
 func palette(rgb uint32) color.Palette {
 	base := [3]int{int(rgb >> 16), int(rgb >> 8 & 0xff), int(rgb & 0xff)}

@@ -83,7 +83,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"bad repository":          {"https://github.com/someone/tools", "git@github.com:someone/tools", "4:13: \"git@github.com:someone/tools\" does not fit: want the address of a repository"},
 		"other license":           {"license: MIT", "license: GPL", `5:10: "GPL" does not fit: want MIT`},
 		"bad name":                {"name: first", "name: First One", `want a name of lower-case letters`},
-		"bad colour":              {`"#102030"`, "red", `"red" does not fit: want a colour`},
+		"bad color":              {`"#102030"`, "red", `"red" does not fit: want a color`},
 		"bad glyph":               {"glyph: reload", "glyph: cat", `"cat" does not fit: want reload, handoff or clock`},
 		"bad platform":            {"linux/amd64", "linux/386", `11:13: "linux/386" does not fit`},
 		"platform twice":          {"windows/amd64]", "linux/amd64]", `11:1: an entry stands here twice`},

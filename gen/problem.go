@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ccreload/ccreload/internal/term"
+
 	"github.com/ccreload/ccreload/internal/host"
 )
 
@@ -40,7 +42,7 @@ func (p Problem) String() string {
 	if len(source) > maxSource {
 		source, after = source[:maxSource], "…"
 	}
-	head := before + host.Visible(string(source[:mark]))
+	head := before + term.Visible(string(source[:mark]))
 	prefix := fmt.Sprintf("%5d | ", p.Line)
 	// Tabs are kept in the second line, so that the mark stays below its place.
 	pad := []rune(head)
@@ -49,7 +51,7 @@ func (p Problem) String() string {
 			pad[i] = ' '
 		}
 	}
-	return s + "\n" + prefix + head + host.Visible(string(source[mark:])) + after +
+	return s + "\n" + prefix + head + term.Visible(string(source[mark:])) + after +
 		"\n" + strings.Repeat(" ", len(prefix)-2) + "| " + string(pad) + "^"
 }
 
@@ -64,7 +66,7 @@ func (p Problem) sentence() string {
 
 // Visible returns s on one line, as a terminal may be given it: others may
 // have written what a problem or a file name shows.
-func Visible(s string) string { return oneLine.Replace(host.Visible(s)) }
+func Visible(s string) string { return oneLine.Replace(term.Visible(s)) }
 
 var oneLine = strings.NewReplacer("\n", "␊", "\t", "␉")
 

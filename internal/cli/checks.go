@@ -11,7 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	goruntime "runtime"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -29,56 +29,56 @@ import (
 const (
 	binVar = "CCRELOAD_BIN" // a runtime that goes before all others
 
-	askPatience = 10 * time.Second // for another program to name its version
-	askGrace    = 100 * time.Millisecond
+	versionTimeout = 10 * time.Second // for another program to name its version
+	askGrace       = 100 * time.Millisecond
 
 	// recent is how long a fault in the debug log counts as a problem.
 	recent = 24 * time.Hour
 )
 
 // examine runs every check, in the order in which things depend on each other.
-func (rt *runtime) examine(ctx context.Context) ([]finding, error) {
+func (a *app) examine(ctx context.Context) ([]finding, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	project, err := rt.project()
+	project, err := a.project()
 	if err != nil {
 		return nil, err
 	}
-	list := rt.installedPlugins()
+	list := a.installedPlugins()
 	var all []finding
 	add := func(f ...finding) { all = append(all, f...) }
-	add(rt.checkSwitches(project)...)
-	add(rt.checkClient(ctx))
+	add(a.checkSwitches(project)...)
+	add(a.checkClient(ctx))
 	if len(list) == 0 {
 		add(wrong("plugins", "in Claude Code: /plugin install cc-reload --marketplace ccreload/ccreload",
 			"no plugin of ours is installed for this user, so no hook runs"))
 	}
 	for _, p := range list {
-		add(rt.checkPlugin(p, project)...)
+		add(a.checkPlugin(p, project)...)
 		add(checkFiles(p)...)
-		add(rt.checkRuntime(ctx, p))
+		add(a.checkRuntime(ctx, p))
 		add(checkData(p))
 	}
-	if path := rt.env.Getenv(binVar); path != "" && !runnable(path) {
+	if path := a.env.Getenv(binVar); path != "" && !runnable(path) {
 		add(wrong("runtime", "set "+binVar+" to an executable file, or unset it",
 			"%s names %s, which cannot be run", binVar, path))
 	}
-	add(rt.checkLine())
-	add(rt.checkProject(ctx, list, project)...)
-	add(rt.checkLogs()...)
+	add(a.checkLine())
+	add(a.checkProject(ctx, list, project)...)
+	add(a.checkLogs()...)
 	return all, nil
 }
 
 // checkSwitches looks for what keeps every hook quiet.
-func (rt *runtime) checkSwitches(project string) []finding {
+func (a *app) checkSwitches(project string) []finding {
 	var out []finding
 	for _, name := range []string{hook.OffVar, hook.ChildVar} {
-		if rt.env.Getenv(name) != "" {
+		if a.env.Getenv(name) != "" {
 			out = append(out, wrong("hooks", "unset "+name, "%s is set, so every hook is silent", name))
 		}
 	}
-	for _, path := range rt.settingsFiles(project) {
+	for _, path := range a.settingsFiles(project) {
 		s, err := readSettings(path)
 		switch {
 		case err != nil:
@@ -94,23 +94,23 @@ func (rt *runtime) checkSwitches(project string) []finding {
 }
 
 // checkClient holds the host's version against the oldest we ask for.
-func (rt *runtime) checkClient(ctx context.Context) finding {
+func (a *app) checkClient(ctx context.Context) finding {
 	const check = "client"
-	path := rt.env.Getenv("CLAUDE_CODE_EXECPATH")
+	path := a.env.Getenv("CLAUDE_CODE_EXECPATH")
 	if path == "" {
 		var err error
 		if path, err = exec.LookPath("claude"); err != nil {
 			return noted(check, "", "claude is not on PATH, so its version is not known")
 		}
 	}
-	out, err := rt.ask(ctx, exec.Command(path, "--version"))
+	out, err := a.ask(ctx, exec.Command(path, "--version"))
 	version, _, _ := strings.Cut(out, " ")
 	if err != nil || !host.AtLeast(version, "0") {
 		return noted(check, "", "%s does not tell its version", path)
 	}
 	minimum := ""
 	for _, name := range plugins() {
-		if p, err := rt.profile(name); err == nil && !host.AtLeast(minimum, p.MinHostVersion) {
+		if p, err := a.profile(name); err == nil && !host.AtLeast(minimum, p.MinHostVersion) {
 			minimum = p.MinHostVersion
 		}
 	}
@@ -121,8 +121,8 @@ func (rt *runtime) checkClient(ctx context.Context) finding {
 }
 
 // ask runs another program and returns the first line it writes.
-func (rt *runtime) ask(ctx context.Context, cmd *exec.Cmd) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+func (a *app) ask(ctx context.Context, cmd *exec.Cmd) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -144,20 +144,20 @@ func firstLine(s string) string {
 
 // checkPlugin holds what is installed against the manifest it was made from
 // and the one its marketplace has by now.
-func (rt *runtime) checkPlugin(p installed, project string) []finding {
+func (a *app) checkPlugin(p installed, project string) []finding {
 	check := p.Name
 	where := p.ID
 	if where == "" {
 		where = "from " + p.Root
 	}
 	var out []finding
-	if p.ID != "" && !rt.enabled(p.Name, project) {
+	if p.ID != "" && !a.enabled(p.Name, project) {
 		out = append(out, noted(check, "claude plugin enable "+p.ID, "installed (%s) and switched off", where))
 	}
 	if v := versionIn(filepath.Join(p.Root, ".claude-plugin", "plugin.json")); v != p.Version {
 		out = append(out, wrong(check, reinstall(p), "plugin.json says %q and ccreload.json %q: files of two versions are mixed in %s", v, p.Version, p.Root))
 	}
-	if v := rt.offered(p); v != "" && v != p.Version && host.AtLeast(v, p.Version) {
+	if v := a.offered(p); v != "" && v != p.Version && host.AtLeast(v, p.Version) {
 		out = append(out, noted(check, "claude plugin update "+p.ID, "version %s is installed and %s is there", p.Version, v))
 	}
 	if len(out) == 0 {
@@ -186,12 +186,12 @@ func versionIn(path string) string {
 
 // offered returns the version of p in this machine's copy of its marketplace,
 // "" when that cannot be told.
-func (rt *runtime) offered(p installed) string {
+func (a *app) offered(p installed) string {
 	_, market, _ := strings.Cut(p.ID, "@")
 	var known map[string]struct {
 		Path string `json:"installLocation"`
 	}
-	data, err := os.ReadFile(filepath.Join(rt.configDir(), "plugins", "known_marketplaces.json"))
+	data, err := os.ReadFile(filepath.Join(a.configDir(), "plugins", "known_marketplaces.json"))
 	if err != nil || json.Unmarshal(data, &known) != nil || known[market].Path == "" {
 		return ""
 	}
@@ -216,7 +216,7 @@ func (rt *runtime) offered(p installed) string {
 
 // checkFiles looks for a tree whose programs cannot be started (case F08).
 func checkFiles(p installed) []finding {
-	if goruntime.GOOS == "windows" {
+	if runtime.GOOS == "windows" {
 		return nil
 	}
 	const check = "files"
@@ -253,21 +253,21 @@ func quoteAll(paths []string) string {
 }
 
 // checkRuntime starts the plugin's launcher, to see which runtime it finds.
-func (rt *runtime) checkRuntime(ctx context.Context, p installed) finding {
+func (a *app) checkRuntime(ctx context.Context, p installed) finding {
 	const check = "runtime"
 	launcher := filepath.Join(p.Root, "bin", "ccreload")
 	cmd := exec.Command("/bin/sh", launcher, "version", "--path")
-	if goruntime.GOOS == "windows" {
+	if runtime.GOOS == "windows" {
 		cmd = exec.Command(launcher+".exe", "version", "--path")
 	}
 	cmd.Env = append(os.Environ(), "CLAUDE_PLUGIN_ROOT="+p.Root, "CLAUDE_PLUGIN_DATA="+p.Data)
-	said, err := rt.ask(ctx, cmd)
+	said, err := a.ask(ctx, cmd)
 	if err != nil {
 		return wrong(check, "start a session, which fetches the runtime once; without a network set "+binVar+" to one from the releases page",
 			"%s finds no runtime, so its hooks do nothing: %v", p.Name, err)
 	}
 	version, path, _ := strings.Cut(said, " ")
-	why := whyRuns(path, rt.env.Getenv(binVar), p)
+	why := whyRuns(path, a.env.Getenv(binVar), p)
 	if version != p.Version && version != "devel" {
 		return noted(check, "", "%s runs %s, version %s, while the plugin is %s: %s", p.Name, path, version, p.Version, why)
 	}
@@ -304,7 +304,7 @@ func below(path, dir string) bool {
 
 func runnable(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && (goruntime.GOOS == "windows" || info.Mode()&0o111 != 0)
+	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }
 
 // checkData looks at the directory in which the plugin keeps its log and the
@@ -323,9 +323,9 @@ func checkData(p installed) finding {
 }
 
 // checkLine looks at the status line.
-func (rt *runtime) checkLine() finding {
+func (a *app) checkLine() finding {
 	const check = "status line"
-	status, err := rt.place().Status()
+	status, err := a.place().Status()
 	switch {
 	case err != nil:
 		return wrong(check, "", "%v", err)
@@ -341,18 +341,18 @@ func (rt *runtime) checkLine() finding {
 
 // checkProject looks at the settings in force and the state of the project, for
 // each plugin that runs here or has.
-func (rt *runtime) checkProject(ctx context.Context, list []installed, project string) []finding {
+func (a *app) checkProject(ctx context.Context, list []installed, project string) []finding {
 	const check = "project"
 	var used, kept []string
 	for _, plugin := range plugins() {
 		if stateKind(project, plugin) != state.Absent {
 			kept = append(kept, plugin)
-		} else if !rt.enabled(plugin, project) {
+		} else if !a.enabled(plugin, project) {
 			continue
 		}
 		used = append(used, plugin)
 	}
-	out := []finding{rt.checkOptions(used, list, project)}
+	out := []finding{a.checkOptions(used, list, project)}
 	if len(kept) == 0 {
 		if err := writable(project); err != nil {
 			return append(out, wrong(check, "make it writable for you", "%s cannot be written: %v", project, err))
@@ -361,7 +361,7 @@ func (rt *runtime) checkProject(ctx context.Context, list []installed, project s
 	}
 	for _, plugin := range kept {
 		path := filepath.Join(project, stateDir(plugin))
-		if err := state.At(path).Check(); err != nil {
+		if err := state.NewDir(path).Check(); err != nil {
 			out = append(out, wrong(check, "", "nothing is kept: %v", err))
 			continue
 		}
@@ -369,7 +369,7 @@ func (rt *runtime) checkProject(ctx context.Context, list []installed, project s
 			out = append(out, wrong(check, "make it writable for you", "%s cannot be written: %v", path, err))
 			continue
 		}
-		out = append(out, rt.checkWaiting(plugin, project)...)
+		out = append(out, a.checkWaiting(plugin, project)...)
 		out = append(out, checkTracked(ctx, project, stateDir(plugin))...)
 	}
 	return out
@@ -377,19 +377,19 @@ func (rt *runtime) checkProject(ctx context.Context, list []installed, project s
 
 // stateKind says what stands where plugin keeps its state of a project.
 func stateKind(project, plugin string) state.Kind {
-	return state.At(filepath.Join(project, stateDir(plugin))).Kind("")
+	return state.NewDir(filepath.Join(project, stateDir(plugin))).Kind("")
 }
 
 // checkWaiting looks at what plugin has for the next session.
-func (rt *runtime) checkWaiting(plugin, project string) []finding {
+func (a *app) checkWaiting(plugin, project string) []finding {
 	if plugin == handoff.Plugin {
 		return []finding{checkHandoff(project)}
 	}
-	profile, err := rt.profile(plugin)
+	profile, err := a.profile(plugin)
 	if err != nil {
 		return []finding{wrong("digest", "", "%v", err)}
 	}
-	return checkDigest(reload.Desk{Project: project, Env: rt.env, Profile: profile}.Status(""))
+	return checkDigest(reload.Store{Project: project, Env: a.env, Profile: profile}.Status(""))
 }
 
 // checkHandoff says what document waits for the next session.
@@ -409,7 +409,7 @@ func checkHandoff(project string) finding {
 func checkTracked(ctx context.Context, project, dir string) []finding {
 	const check = "project"
 	var names []string
-	for _, name := range state.At(filepath.Join(project, dir)).Names() {
+	for _, name := range state.NewDir(filepath.Join(project, dir)).Names() {
 		names = append(names, filepath.Join(dir, name))
 	}
 	tracked, err := git.Tracked(ctx, project, names...)
@@ -425,17 +425,17 @@ func checkTracked(ctx context.Context, project, dir string) []finding {
 
 // checkOptions names the values of the plugins that are set and count for
 // nothing.
-func (rt *runtime) checkOptions(plugins []string, list []installed, project string) finding {
+func (a *app) checkOptions(plugins []string, list []installed, project string) finding {
 	const check = "options"
 	var ignored []string
 	for _, plugin := range plugins {
-		of, err := rt.options(plugin, project)
+		of, err := a.options(plugin, project)
 		if err != nil {
 			return wrong(check, "", "%v", err)
 		}
-		set, getenv := rt.userOptions(of.Profile, list, project), of.Getenv
+		set, getenv := a.userOptions(of.Profile, list, project), of.Getenv
 		of.Getenv = func(name string) string {
-			if v := rt.env.Getenv(name); v != "" {
+			if v := a.env.Getenv(name); v != "" {
 				return v
 			}
 			return cmp.Or(set[name], getenv(name))
@@ -453,9 +453,9 @@ func (rt *runtime) checkOptions(plugins []string, list []installed, project stri
 
 // userOptions returns what the user has set for the plugin in the host's
 // settings, as the variables in which hooks are told.
-func (rt *runtime) userOptions(profile host.Profile, list []installed, project string) map[string]string {
+func (a *app) userOptions(profile host.Profile, list []installed, project string) map[string]string {
 	set := map[string]string{}
-	files := rt.settingsFiles(project)
+	files := a.settingsFiles(project)
 	slices.Reverse(files) // the nearest last, so that it wins
 	for _, path := range files {
 		s, err := readSettings(path)
@@ -516,12 +516,12 @@ type fault struct {
 }
 
 // checkLogs reads the ends of the debug logs.
-func (rt *runtime) checkLogs() []finding {
+func (a *app) checkLogs() []finding {
 	const check = "log"
 	const most = 3 // faults that are shown
 	var faults []fault
 	var paths []string
-	for _, dir := range rt.ourDataDirs() {
+	for _, dir := range a.ourDataDirs() {
 		path := filepath.Join(dir, hook.LogName)
 		if found := faultsIn(path); len(found) > 0 {
 			faults, paths = append(faults, found...), append(paths, path)
@@ -540,7 +540,7 @@ func (rt *runtime) checkLogs() []finding {
 		if where == "" {
 			says = fmt.Sprintf("%s: %s", f.Time.Local().Format(time.DateTime), f.Text)
 		}
-		if rt.env.Now().Sub(f.Time) < recent {
+		if a.env.Now().Sub(f.Time) < recent {
 			out = append(out, wrong(check, "if it goes on, report it with "+strings.Join(paths, ", "), "%s", says))
 		} else {
 			out = append(out, noted(check, "", "%s", says))

@@ -15,6 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/term"
+
 	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/internal/cli/cmdline"
 	"github.com/ccreload/ccreload/internal/hook"
@@ -33,7 +35,7 @@ const (
 // Main runs ccreload with args (without the program's name) and returns the
 // exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	rt := &runtime{
+	a := &app{
 		stdin:    stdin,
 		stdout:   stdout,
 		stderr:   stderr,
@@ -47,17 +49,17 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		},
 	}
 	if len(args) > 0 && args[0] == "hook" {
-		return rt.hook(args[1:])
+		return a.hook(args[1:])
 	}
 	// Clients that drop a hook's arguments leave only the payload.
 	if len(args) == 0 && carriesPayload(stdin) {
-		return rt.hook(nil)
+		return a.hook(nil)
 	}
-	return rt.run(args)
+	return a.run(args)
 }
 
-// runtime is what every command works with.
-type runtime struct {
+// app is what every command works with.
+type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            host.Env
@@ -65,14 +67,14 @@ type runtime struct {
 	defaults func(plugin string) (host.Profile, bool)
 }
 
-func (rt *runtime) hook(args []string) int {
+func (a *app) hook(args []string) int {
 	hook.Run{
 		Args:     args,
-		Stdin:    rt.stdin,
-		Stdout:   rt.stdout,
-		Env:      rt.env,
+		Stdin:    a.stdin,
+		Stdout:   a.stdout,
+		Env:      a.env,
 		Handler:  handler,
-		Defaults: rt.defaults,
+		Defaults: a.defaults,
 		// The one exit beside main: a handler that hangs cannot return to it.
 		Quit: func() { os.Exit(exitOK) },
 		Tap:  record.Tap,
@@ -92,16 +94,16 @@ func carriesPayload(stdin io.Reader) bool {
 }
 
 // printJSON prints v for programs, and for people who look over their shoulder.
-func (rt *runtime) printJSON(v any) error {
-	enc := json.NewEncoder(rt.stdout)
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.stdout)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }
 
 // run executes the command tree.
-func (rt *runtime) run(args []string) int {
-	root := rt.rootCommand()
+func (a *app) run(args []string) int {
+	root := a.rootCommand()
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(valueLast(args))
@@ -116,7 +118,7 @@ func (rt *runtime) run(args []string) int {
 	if !started {
 		err = usagef("%w; %s", err, cmdline.Hint(root, args))
 	}
-	fmt.Fprintf(rt.stderr, "ccreload: %s\n", host.Visible(err.Error()))
+	fmt.Fprintf(a.stderr, "ccreload: %s\n", term.Visible(err.Error()))
 	if _, bad := errors.AsType[usageError](err); bad {
 		return exitUsage
 	}
@@ -137,9 +139,9 @@ func usagef(format string, args ...any) error {
 var errFailed = errors.New("failed")
 
 // Command returns the command tree, for the man page and the completions.
-func Command() *cobra.Command { return (&runtime{}).rootCommand() }
+func Command() *cobra.Command { return (&app{}).rootCommand() }
 
-func (rt *runtime) rootCommand() *cobra.Command {
+func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ccreload",
 		Short: "Keep the thread of a Claude Code session across a context reset",
@@ -168,19 +170,19 @@ when the command line or an input needs correcting.`,
 		Args:               cobra.NoArgs,
 		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetIn(rt.stdin)
-	root.SetOut(rt.stdout)
-	root.SetErr(rt.stderr)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	root.AddCommand(
-		rt.reloadCommand(),
-		rt.handoffCommand(),
-		rt.configCommand(),
-		rt.statuslineCommand(),
-		rt.doctorCommand(),
-		rt.uninstallCommand(),
-		rt.recordCommand(),
-		rt.replayCommand(),
-		rt.versionCommand(),
+		a.reloadCommand(),
+		a.handoffCommand(),
+		a.configCommand(),
+		a.statuslineCommand(),
+		a.doctorCommand(),
+		a.uninstallCommand(),
+		a.recordCommand(),
+		a.replayCommand(),
+		a.versionCommand(),
 	)
 	return root
 }

@@ -82,7 +82,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(), "\x1b[31mproblem\x1b[0m  c") {
-		t.Errorf("no colours in %q", b.String())
+		t.Errorf("no colors in %q", b.String())
 	}
 }
 

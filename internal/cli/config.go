@@ -14,8 +14,8 @@ import (
 	"github.com/ccreload/ccreload/internal/reload"
 )
 
-func (rt *runtime) configCommand() *cobra.Command {
-	c := configuring{runtime: rt}
+func (a *app) configCommand() *cobra.Command {
+	c := configuring{app: a}
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show and change the settings of a project",
@@ -43,7 +43,7 @@ of the same name, --plugin says which is meant.`,
 
 // configuring is a run of ccreload config.
 type configuring struct {
-	*runtime
+	*app
 	only string // the plugin that was named, "" for none
 }
 
@@ -202,13 +202,13 @@ func (c *configuring) candidates() ([]options.Plugin, error) {
 }
 
 // options returns what can be set for a plugin in a project.
-func (rt *runtime) options(plugin, project string) (options.Plugin, error) {
-	profile, err := rt.profile(plugin)
+func (a *app) options(plugin, project string) (options.Plugin, error) {
+	profile, err := a.profile(plugin)
 	if err != nil {
 		return options.Plugin{}, err
 	}
 	if plugin == handoff.Plugin {
-		return handoff.ProjectOptions(project, rt.handoffData(), profile, rt.env.Getenv), nil
+		return handoff.ProjectOptions(project, a.handoffData(), profile, a.env.Getenv), nil
 	}
-	return reload.ProjectOptions(project, profile, rt.env.Getenv), nil
+	return reload.ProjectOptions(project, profile, a.env.Getenv), nil
 }

@@ -3,12 +3,10 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
-	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 // verdict is what a check came to.
@@ -40,7 +38,7 @@ func wrong(check, fix, format string, args ...any) finding {
 	return finding{check, problem, fmt.Sprintf(format, args...), fix}
 }
 
-func (rt *runtime) doctorCommand() *cobra.Command {
+func (a *app) doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -54,15 +52,15 @@ The exit code is 0 when nothing is wrong and 1 when something is.`,
   ccreload doctor --json | jq '.findings[] | select(.verdict == "problem")'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			findings, err := rt.examine(cmd.Context())
+			findings, err := a.examine(cmd.Context())
 			if err != nil {
 				return err
 			}
 			report := newReport(findings)
 			if asJSON {
-				err = rt.printJSON(report)
+				err = a.printJSON(report)
 			} else {
-				err = report.write(rt.stdout, rt.coloured())
+				err = report.write(a.stdout, a.colored())
 			}
 			if err == nil && report.Problems > 0 {
 				err = errFailed
@@ -74,15 +72,9 @@ The exit code is 0 when nothing is wrong and 1 when something is.`,
 	return cmd
 }
 
-// coloured reports whether stdout is a terminal that may be coloured.
-func (rt *runtime) coloured() bool {
-	return rt.onTerminal() && rt.env.Getenv("NO_COLOR") == "" && rt.env.Getenv("TERM") != "dumb"
-}
-
-// onTerminal reports whether stdout is a terminal.
-func (rt *runtime) onTerminal() bool {
-	f, ok := rt.stdout.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+// colored reports whether stdout is a terminal that may be colored.
+func (a *app) colored() bool {
+	return term.IsTerminal(a.stdout) && a.env.Getenv("NO_COLOR") == "" && a.env.Getenv("TERM") != "dumb"
 }
 
 // report is what doctor prints.
@@ -102,8 +94,8 @@ func newReport(findings []finding) report {
 	return r
 }
 
-// colour returns the terminal sequence for v.
-func (v verdict) colour() string {
+// color returns the terminal sequence for v.
+func (v verdict) color() string {
 	switch v {
 	case problem:
 		return "\x1b[31m"
@@ -113,17 +105,17 @@ func (v verdict) colour() string {
 	return "\x1b[32m"
 }
 
-func (r report) write(w io.Writer, colour bool) error {
+func (r report) write(w io.Writer, color bool) error {
 	for _, f := range r.Findings {
 		mark := fmt.Sprintf("%-7s", f.Verdict)
-		if colour {
-			mark = f.Verdict.colour() + mark + "\x1b[0m"
+		if color {
+			mark = f.Verdict.color() + mark + "\x1b[0m"
 		}
-		if _, err := fmt.Fprintf(w, "%s  %-11s  %s\n", mark, f.Check, host.Visible(f.Says)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s  %-11s  %s\n", mark, f.Check, term.Visible(f.Says)); err != nil {
 			return err
 		}
 		if f.Fix != "" {
-			if _, err := fmt.Fprintf(w, "%22s  → %s\n", "", host.Visible(f.Fix)); err != nil {
+			if _, err := fmt.Fprintf(w, "%22s  → %s\n", "", term.Visible(f.Fix)); err != nil {
 				return err
 			}
 		}

@@ -11,23 +11,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/term"
+
 	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/hook"
-	"github.com/ccreload/ccreload/internal/host"
 )
 
-func (rt *runtime) handoffCommand() *cobra.Command {
+func (a *app) handoffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "handoff",
 		Short: "End a session so that the next one starts informed",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(rt.handoffRun(), rt.handoffCommit())
+	cmd.AddCommand(a.handoffRun(), a.handoffCommit())
 	return cmd
 }
 
-func (rt *runtime) handoffRun() *cobra.Command {
+func (a *app) handoffRun() *cobra.Command {
 	var o handoff.Options
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -49,11 +50,11 @@ What goes wrong on the way is listed, and the exit code is 0 all the same.`,
 			if len(args) > 0 {
 				o.Slug = args[0]
 			}
-			if err := rt.handoffWorld(&o); err != nil {
+			if err := a.handoffWorld(&o); err != nil {
 				return err
 			}
 			result, err := handoff.Run(cmd.Context(), o)
-			return rt.handoffResult(result, err, asJSON)
+			return a.handoffResult(result, err, asJSON)
 		},
 	}
 	flags := cmd.Flags()
@@ -69,7 +70,7 @@ What goes wrong on the way is listed, and the exit code is 0 all the same.`,
 	return cmd
 }
 
-func (rt *runtime) handoffCommit() *cobra.Command {
+func (a *app) handoffCommit() *cobra.Command {
 	var o handoff.Options
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -77,11 +78,11 @@ func (rt *runtime) handoffCommit() *cobra.Command {
 		Short: "Commit the newest handoff document, and nothing else",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := rt.handoffWorld(&o); err != nil {
+			if err := a.handoffWorld(&o); err != nil {
 				return err
 			}
 			result, err := handoff.Commit(cmd.Context(), o)
-			return rt.handoffResult(result, err, asJSON)
+			return a.handoffResult(result, err, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
@@ -100,7 +101,7 @@ func handoffFlags(cmd *cobra.Command, o *handoff.Options) {
 }
 
 // handoffWorld fills in what no flag has said.
-func (rt *runtime) handoffWorld(o *handoff.Options) error {
+func (a *app) handoffWorld(o *handoff.Options) error {
 	var err error
 	if o.Dir == "" {
 		if o.Dir, err = os.Getwd(); err != nil {
@@ -108,33 +109,33 @@ func (rt *runtime) handoffWorld(o *handoff.Options) error {
 		}
 	}
 	if o.Project == "" {
-		o.Project = rt.env.Getenv("CLAUDE_PROJECT_DIR")
+		o.Project = a.env.Getenv("CLAUDE_PROJECT_DIR")
 	}
 	if o.Session == "" {
-		o.Session = rt.env.Getenv(sessionVar)
+		o.Session = a.env.Getenv(sessionVar)
 	}
 	if o.Transcript == "" {
-		o.Transcript = rt.transcript(o.Session)
+		o.Transcript = a.transcript(o.Session)
 	}
-	profile, err := rt.profile(handoff.Plugin)
+	profile, err := a.profile(handoff.Plugin)
 	if err != nil {
 		return err
 	}
 	o.Home, _ = os.UserHomeDir()
-	o.Env = rt.env
-	o.Data = rt.handoffData()
+	o.Env = a.env
+	o.Data = a.handoffData()
 	project := o.Project
 	if project == "" {
 		project = o.Dir
 	}
-	o.Settings = handoff.Effective(project, o.Data, profile, rt.env.Getenv)
+	o.Settings = handoff.Effective(project, o.Data, profile, a.env.Getenv)
 	if !o.NonInteractive && !o.Auto {
-		lines := bufio.NewReader(rt.stdin)
+		lines := bufio.NewReader(a.stdin)
 		o.Ask = func(question string) (yes, answered bool) {
-			fmt.Fprintf(rt.stderr, "%s [y/N] ", host.Visible(question))
+			fmt.Fprintf(a.stderr, "%s [y/N] ", term.Visible(question))
 			line, err := lines.ReadString('\n')
 			if err != nil && line == "" {
-				fmt.Fprintln(rt.stderr)
+				fmt.Fprintln(a.stderr)
 				return false, false
 			}
 			switch strings.ToLower(strings.TrimSpace(line)) {
@@ -151,19 +152,19 @@ func (rt *runtime) handoffWorld(o *handoff.Options) error {
 // named to a hook of it, else all it has. A plugin that was loaded for one
 // session or from two marketplaces has more than one, and a command is not
 // told which of them is in use.
-func (rt *runtime) handoffData() []string {
-	if data := rt.env.Getenv("CLAUDE_PLUGIN_DATA"); data != "" {
-		if p, err := hook.Profile(rt.env.Getenv("CLAUDE_PLUGIN_ROOT"), "", nobody); err == nil && p.Plugin == handoff.Plugin {
+func (a *app) handoffData() []string {
+	if data := a.env.Getenv("CLAUDE_PLUGIN_DATA"); data != "" {
+		if p, err := hook.Profile(a.env.Getenv("CLAUDE_PLUGIN_ROOT"), "", nobody); err == nil && p.Plugin == handoff.Plugin {
 			return []string{data}
 		}
 	}
-	return slices.DeleteFunc(rt.ourDataDirs(), func(dir string) bool {
+	return slices.DeleteFunc(a.ourDataDirs(), func(dir string) bool {
 		return !strings.HasPrefix(filepath.Base(dir), handoff.Plugin+"-")
 	})
 }
 
 // handoffResult prints what a run did.
-func (rt *runtime) handoffResult(r handoff.Result, err error, asJSON bool) error {
+func (a *app) handoffResult(r handoff.Result, err error, asJSON bool) error {
 	if bad, ok := errors.AsType[handoff.BadInput](err); ok {
 		return usageError{bad}
 	}
@@ -171,16 +172,16 @@ func (rt *runtime) handoffResult(r handoff.Result, err error, asJSON bool) error
 		return err
 	}
 	if asJSON {
-		return rt.printJSON(r)
+		return a.printJSON(r)
 	}
 	list := func(title string, lines []string) {
 		if len(lines) > 0 {
-			fmt.Fprintf(rt.stdout, "%s\n  %s\n", title, host.Visible(strings.Join(lines, "\n  ")))
+			fmt.Fprintf(a.stdout, "%s\n  %s\n", title, term.Visible(strings.Join(lines, "\n  ")))
 		}
 	}
 	list("Done:", r.Actions)
 	list("Not as it should be:", r.Errors)
 	list("Next:", r.NextSteps)
-	fmt.Fprintf(rt.stdout, "\nPrompt for the next session:\n\n%s\n", host.Visible(r.Prompt))
+	fmt.Fprintf(a.stdout, "\nPrompt for the next session:\n\n%s\n", term.Visible(r.Prompt))
 	return nil
 }

@@ -20,8 +20,8 @@ func plugins() []string { return ccreload.Plugins() }
 
 // configDir returns the directory in which the host keeps the user's settings
 // and plugins (docs/host.md, Plugins), "" when the user has no home.
-func (rt *runtime) configDir() string {
-	if dir := rt.env.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+func (a *app) configDir() string {
+	if dir := a.env.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
 	}
 	home, err := os.UserHomeDir()
@@ -44,8 +44,8 @@ type installed struct {
 // installedPlugins lists the plugins of ours in the host's own record, and the
 // one whose root the host has named to us, by id. A plugin of that name which
 // is not served by this runtime has no ccreload.json and is left out.
-func (rt *runtime) installedPlugins() []installed {
-	dir := filepath.Join(rt.configDir(), "plugins")
+func (a *app) installedPlugins() []installed {
+	dir := filepath.Join(a.configDir(), "plugins")
 	var record struct {
 		Plugins map[string][]struct {
 			Path string `json:"installPath"`
@@ -74,10 +74,10 @@ func (rt *runtime) installedPlugins() []installed {
 			add(id, at.Path, filepath.Join(dir, "data", dataName(id)))
 		}
 	}
-	if root := rt.env.Getenv("CLAUDE_PLUGIN_ROOT"); root != "" {
+	if root := a.env.Getenv("CLAUDE_PLUGIN_ROOT"); root != "" {
 		known := func(p installed) bool { return filepath.Clean(p.Root) == filepath.Clean(root) }
 		if !slices.ContainsFunc(list, known) {
-			add("", root, rt.env.Getenv("CLAUDE_PLUGIN_DATA"))
+			add("", root, a.env.Getenv("CLAUDE_PLUGIN_DATA"))
 		}
 	}
 	slices.SortFunc(list, func(a, b installed) int {
@@ -98,11 +98,11 @@ func dataName(id string) string {
 }
 
 // settingsFiles are the host's settings for a project, the one that wins first.
-func (rt *runtime) settingsFiles(project string) []string {
+func (a *app) settingsFiles(project string) []string {
 	return []string{
 		filepath.Join(project, ".claude", "settings.local.json"),
 		filepath.Join(project, ".claude", "settings.json"),
-		filepath.Join(rt.configDir(), "settings.json"),
+		filepath.Join(a.configDir(), "settings.json"),
 	}
 }
 
@@ -135,8 +135,8 @@ func readSettings(path string) (hostSettings, error) {
 // enabled reports whether the host runs plugin in a project. The settings
 // nearest to the project decide; where none names it, as with --plugin-dir, we
 // were called for it or a data directory shows that it has been at work.
-func (rt *runtime) enabled(plugin, project string) bool {
-	for _, path := range rt.settingsFiles(project) {
+func (a *app) enabled(plugin, project string) bool {
+	for _, path := range a.settingsFiles(project) {
 		s, err := readSettings(path)
 		if err != nil {
 			continue
@@ -154,19 +154,19 @@ func (rt *runtime) enabled(plugin, project string) bool {
 			return false
 		}
 	}
-	if p, err := hook.Profile(rt.env.Getenv("CLAUDE_PLUGIN_ROOT"), plugin, nobody); err == nil && p.Plugin == plugin {
+	if p, err := hook.Profile(a.env.Getenv("CLAUDE_PLUGIN_ROOT"), plugin, nobody); err == nil && p.Plugin == plugin {
 		return true
 	}
-	return slices.ContainsFunc(rt.ourDataDirs(), func(dir string) bool {
+	return slices.ContainsFunc(a.ourDataDirs(), func(dir string) bool {
 		return strings.HasPrefix(filepath.Base(dir), plugin+"-")
 	})
 }
 
 // ourDataDirs lists the data directories of our plugins: name-marketplace, or
 // name-inline with --plugin-dir, and the one the host has named to us.
-func (rt *runtime) ourDataDirs() []string {
+func (a *app) ourDataDirs() []string {
 	var dirs []string
-	all := filepath.Join(rt.configDir(), "plugins", "data")
+	all := filepath.Join(a.configDir(), "plugins", "data")
 	entries, _ := os.ReadDir(all) // none when it cannot be read
 	for _, e := range entries {
 		ours := func(plugin string) bool { return strings.HasPrefix(e.Name(), plugin+"-") }
@@ -174,7 +174,7 @@ func (rt *runtime) ourDataDirs() []string {
 			dirs = append(dirs, filepath.Join(all, e.Name()))
 		}
 	}
-	if dir := rt.env.Getenv("CLAUDE_PLUGIN_DATA"); dir != "" && !slices.Contains(dirs, filepath.Clean(dir)) {
+	if dir := a.env.Getenv("CLAUDE_PLUGIN_DATA"); dir != "" && !slices.Contains(dirs, filepath.Clean(dir)) {
 		dirs = append(dirs, dir)
 	}
 	return dirs
@@ -182,18 +182,18 @@ func (rt *runtime) ourDataDirs() []string {
 
 // profile returns what is known of plugin: the file in the plugin root the
 // host named, else that of the installed one, else what is compiled in.
-func (rt *runtime) profile(plugin string) (host.Profile, error) {
-	if root := rt.env.Getenv("CLAUDE_PLUGIN_ROOT"); root != "" {
+func (a *app) profile(plugin string) (host.Profile, error) {
+	if root := a.env.Getenv("CLAUDE_PLUGIN_ROOT"); root != "" {
 		if p, err := hook.Profile(root, plugin, nobody); err == nil {
 			return p, nil
 		}
 	}
-	for _, p := range rt.installedPlugins() {
+	for _, p := range a.installedPlugins() {
 		if p.Name == plugin {
 			return p.Profile, nil
 		}
 	}
-	return hook.Profile("", plugin, rt.defaults)
+	return hook.Profile("", plugin, a.defaults)
 }
 
 func nobody(string) (host.Profile, bool) { return host.Profile{}, false }

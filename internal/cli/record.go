@@ -15,7 +15,7 @@ import (
 	"github.com/ccreload/ccreload/internal/record"
 )
 
-func (rt *runtime) recordCommand() *cobra.Command {
+func (a *app) recordCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record",
 		Short: "Record the hook calls of this project, to replay or to attach to a report",
@@ -30,87 +30,87 @@ Without a command it says whether a recording is on, and where it goes.`,
   ccreload record export session.jsonl  a copy to look at and to give away
   ccreload replay session.jsonl         see what the hooks said`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return rt.recordStatus() },
+		RunE: func(*cobra.Command, []string) error { return a.recordStatus() },
 	}
 	cmd.AddCommand(
-		rt.recordVerb("on", "Begin a recording; the one before it is dropped", rt.recordOn),
-		rt.recordVerb("off", "End the recording and keep it", rt.recordOff),
-		rt.recordVerb("drop", "Delete what has been recorded", rt.recordDrop),
-		rt.recordExportCommand(),
+		a.recordVerb("on", "Begin a recording; the one before it is dropped", a.recordOn),
+		a.recordVerb("off", "End the recording and keep it", a.recordOff),
+		a.recordVerb("drop", "Delete what has been recorded", a.recordDrop),
+		a.recordExportCommand(),
 	)
 	return cmd
 }
 
-func (rt *runtime) recordVerb(name, short string, run func(record.Shelf) error) *cobra.Command {
+func (a *app) recordVerb(name, short string, run func(record.Store) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   name,
 		Short: short,
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			shelf, err := rt.shelf()
+			store, err := a.recordStore()
 			if err != nil {
 				return err
 			}
-			return run(shelf)
+			return run(store)
 		},
 	}
 }
 
-// shelf returns where the recordings of this project lie. The host names a
+// recordStore returns where the recordings of this project lie. The host names a
 // project by its path without links.
-func (rt *runtime) shelf() (record.Shelf, error) {
-	project, err := rt.project()
+func (a *app) recordStore() (record.Store, error) {
+	project, err := a.project()
 	if err != nil {
-		return record.Shelf{}, err
+		return record.Store{}, err
 	}
 	if real, err := filepath.EvalSymlinks(project); err == nil {
 		project = real
 	}
-	return record.ShelfFor(project, rt.env.Getenv), nil
+	return record.StoreFor(project, a.env.Getenv), nil
 }
 
-func (rt *runtime) recordOn(shelf record.Shelf) error {
-	begun, err := shelf.Start()
+func (a *app) recordOn(store record.Store) error {
+	begun, err := store.Start()
 	if err != nil {
 		return err
 	}
 	if !begun {
-		fmt.Fprintln(rt.stdout, "Recording is on already.")
+		fmt.Fprintln(a.stdout, "Recording is on already.")
 		return nil
 	}
-	fmt.Fprintf(rt.stdout, "Recording is on for this project. It goes to %s;\nend it with: ccreload record off\n", shelf.Ongoing())
+	fmt.Fprintf(a.stdout, "Recording is on for this project. It goes to %s;\nend it with: ccreload record off\n", store.Ongoing())
 	return nil
 }
 
-func (rt *runtime) recordOff(shelf record.Shelf) error {
-	ended, err := shelf.Stop()
+func (a *app) recordOff(store record.Store) error {
+	ended, err := store.Stop()
 	if err != nil {
 		return err
 	}
 	if !ended {
-		fmt.Fprintln(rt.stdout, "Recording is off already.")
+		fmt.Fprintln(a.stdout, "Recording is off already.")
 		return nil
 	}
-	fmt.Fprintln(rt.stdout, "Recording is off. Write a copy to give away with: ccreload record export FILE")
+	fmt.Fprintln(a.stdout, "Recording is off. Write a copy to give away with: ccreload record export FILE")
 	return nil
 }
 
-func (rt *runtime) recordDrop(shelf record.Shelf) error {
-	if err := shelf.Drop(); err != nil {
+func (a *app) recordDrop(store record.Store) error {
+	if err := store.Drop(); err != nil {
 		return err
 	}
-	fmt.Fprintln(rt.stdout, "Nothing is recorded of this project any more.")
+	fmt.Fprintln(a.stdout, "Nothing is recorded of this project any more.")
 	return nil
 }
 
-func (rt *runtime) recordStatus() error {
-	shelf, err := rt.shelf()
+func (a *app) recordStatus() error {
+	store, err := a.recordStore()
 	if err != nil {
 		return err
 	}
-	f, err := shelf.Open()
+	f, err := store.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintln(rt.stdout, "Recording is off, and nothing has been recorded of this project.")
+		fmt.Fprintln(a.stdout, "Recording is off, and nothing has been recorded of this project.")
 		return nil
 	}
 	if err != nil {
@@ -122,18 +122,18 @@ func (rt *runtime) recordStatus() error {
 		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	state := "off"
-	if f.Name() == shelf.Ongoing() {
+	if f.Name() == store.Ongoing() {
 		state = "on"
 	}
 	since := ""
 	if sum.Calls > 0 {
 		since = " since " + sum.Since.Local().Format(time.DateTime)
 	}
-	fmt.Fprintf(rt.stdout, "Recording is %s: hook calls: %d%s, %d KB in %s\n", state, sum.Calls, since, (sum.Bytes+1023)/1024, f.Name())
+	fmt.Fprintf(a.stdout, "Recording is %s: hook calls: %d%s, %d KB in %s\n", state, sum.Calls, since, (sum.Bytes+1023)/1024, f.Name())
 	return nil
 }
 
-func (rt *runtime) recordExportCommand() *cobra.Command {
+func (a *app) recordExportCommand() *cobra.Command {
 	var text bool
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
@@ -150,13 +150,13 @@ machine: read the file before you give it away.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == "-" {
-				return rt.recordExport(rt.stdout, text)
+				return a.recordExport(a.stdout, text)
 			}
 			f, err := create(args[0])
 			if err != nil {
 				return err
 			}
-			err = errors.Join(rt.recordExport(f, text), f.Close())
+			err = errors.Join(a.recordExport(f, text), f.Close())
 			if err != nil {
 				os.Remove(args[0])
 			}
@@ -189,12 +189,12 @@ func create(path string) (*os.File, error) {
 }
 
 // recordExport writes the recording to out and says on stderr what is in it.
-func (rt *runtime) recordExport(out io.Writer, text bool) error {
-	shelf, err := rt.shelf()
+func (a *app) recordExport(out io.Writer, text bool) error {
+	store, err := a.recordStore()
 	if err != nil {
 		return err
 	}
-	f, err := shelf.Open()
+	f, err := store.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return usagef("nothing has been recorded of this project; begin with: ccreload record on")
 	}
@@ -213,14 +213,14 @@ func (rt *runtime) recordExport(out io.Writer, text bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
-	fmt.Fprintf(rt.stderr, "Exported: hook calls %d, transcript rows %d.\n", done.Calls, done.Rows)
+	fmt.Fprintf(a.stderr, "Exported: hook calls %d, transcript rows %d.\n", done.Calls, done.Rows)
 	if text {
-		fmt.Fprintf(rt.stderr, "Taken out: secrets %d, and the paths of this machine. Texts are in it: read it before you give it away.\n", done.Secrets)
+		fmt.Fprintf(a.stderr, "Taken out: secrets %d, and the paths of this machine. Texts are in it: read it before you give it away.\n", done.Secrets)
 		return nil
 	}
-	fmt.Fprintf(rt.stderr, "Taken out: texts %d, among them secrets %d. Kept:\n", done.Texts, done.Secrets)
+	fmt.Fprintf(a.stderr, "Taken out: texts %d, among them secrets %d. Kept:\n", done.Texts, done.Secrets)
 	for _, what := range record.Kept {
-		fmt.Fprintf(rt.stderr, "- %s\n", what)
+		fmt.Fprintf(a.stderr, "- %s\n", what)
 	}
 	return nil
 }

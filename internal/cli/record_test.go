@@ -36,10 +36,10 @@ func TestRecordOfAReplay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dir, shelf := recordedWorld(t)
+			dir, store := recordedWorld(t)
 			first := replayed(t, calls, dir, tt.env)
 
-			raw, err := shelf.Open()
+			raw, err := store.Open()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,19 +75,19 @@ func TestRecordOfAReplay(t *testing.T) {
 }
 
 // recordedWorld returns a directory to replay in whose project is recorded.
-func recordedWorld(t *testing.T) (string, record.Shelf) {
+func recordedWorld(t *testing.T) (string, record.Store) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	shelf := record.ShelfFor(filepath.Join(dir, "project"), func(key string) string {
+	store := record.StoreFor(filepath.Join(dir, "project"), func(key string) string {
 		return map[string]string{"XDG_STATE_HOME": filepath.Join(dir, "home", ".local", "state")}[key]
 	})
-	if begun, err := shelf.Start(); !begun || err != nil {
+	if begun, err := store.Start(); !begun || err != nil {
 		t.Fatalf("Start: %v, %v", begun, err)
 	}
-	return dir, shelf
+	return dir, store
 }
 
 // replayed returns what the hooks of each call said that had any.

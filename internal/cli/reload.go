@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/term"
+
 	"github.com/ccreload/ccreload/internal/reload"
 )
 
@@ -17,7 +18,7 @@ import (
 // Plugins).
 const sessionVar = "CLAUDE_CODE_SESSION_ID"
 
-func (rt *runtime) reloadCommand() *cobra.Command {
+func (a *app) reloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Write, arm and show the digest of a project",
@@ -31,24 +32,24 @@ context. Once armed, it is handed to the next session, and to no other.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(rt.reloadWrite(), rt.reloadArm(), rt.reloadShow(), rt.reloadStatus(), rt.reloadClaim())
+	cmd.AddCommand(a.reloadWrite(), a.reloadArm(), a.reloadShow(), a.reloadStatus(), a.reloadClaim())
 	return cmd
 }
 
-// desk returns where the commands of cc-reload work.
-func (rt *runtime) desk() (reload.Desk, error) {
-	project, err := rt.project()
+// store returns where the commands of cc-reload work.
+func (a *app) digestStore() (reload.Store, error) {
+	project, err := a.project()
 	if err != nil {
-		return reload.Desk{}, err
+		return reload.Store{}, err
 	}
-	profile, err := rt.profile(reload.Plugin)
+	profile, err := a.profile(reload.Plugin)
 	if err != nil {
-		return reload.Desk{}, err
+		return reload.Store{}, err
 	}
-	return reload.Desk{Project: project, Session: rt.env.Getenv(sessionVar), Env: rt.env, Profile: profile}, nil
+	return reload.Store{Project: project, Session: a.env.Getenv(sessionVar), Env: a.env, Profile: profile}, nil
 }
 
-func (rt *runtime) reloadWrite() *cobra.Command {
+func (a *app) reloadWrite() *cobra.Command {
 	var arm bool
 	var intent string
 	cmd := &cobra.Command{
@@ -79,25 +80,25 @@ ago is kept aside first.`,
   DIGEST`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if !carriesPayload(rt.stdin) {
+			if !carriesPayload(a.stdin) {
 				return usagef("hand the digest in on standard input, as in `ccreload reload write --help`")
 			}
-			desk, err := rt.desk()
+			store, err := a.digestStore()
 			if err != nil {
 				return err
 			}
-			data, err := io.ReadAll(io.LimitReader(rt.stdin, reload.MaxDigest+1))
+			data, err := io.ReadAll(io.LimitReader(a.stdin, reload.MaxDigest+1))
 			if err != nil {
 				return err
 			}
-			w, err := desk.Write(data, intent, arm)
+			w, err := store.Write(data, intent, arm)
 			if bad, ok := errors.AsType[reload.BadDigest](err); ok {
 				return usageError{bad}
 			}
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprint(rt.stdout, w)
+			_, err = fmt.Fprint(a.stdout, w)
 			if w.NotArmed != nil {
 				return errFailed
 			}
@@ -109,27 +110,27 @@ ago is kept aside first.`,
 	return cmd
 }
 
-func (rt *runtime) reloadArm() *cobra.Command {
+func (a *app) reloadArm() *cobra.Command {
 	return &cobra.Command{
 		Use:     "arm",
 		Short:   "Hand the digest to the next session",
 		Example: `  ccreload reload arm`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			desk, err := rt.desk()
+			store, err := a.digestStore()
 			if err != nil {
 				return err
 			}
-			if err := desk.Arm(); err != nil {
+			if err := store.Arm(); err != nil {
 				return fmt.Errorf("NOT armed: %w", err)
 			}
-			_, err = fmt.Fprintln(rt.stdout, "Armed: the next session starts with the digest.")
+			_, err = fmt.Fprintln(a.stdout, "Armed: the next session starts with the digest.")
 			return err
 		},
 	}
 }
 
-func (rt *runtime) reloadShow() *cobra.Command {
+func (a *app) reloadShow() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show",
 		Short: "Print the digest",
@@ -141,18 +142,18 @@ nothing changes.`,
 		Example: `  ccreload reload show`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			desk, err := rt.desk()
+			store, err := a.digestStore()
 			if err != nil {
 				return err
 			}
-			doc, _, err := desk.Take()
+			doc, _, err := store.Take()
 			if err != nil {
 				return err
 			}
-			if rt.onTerminal() {
-				doc = host.Visible(doc)
+			if term.IsTerminal(a.stdout) {
+				doc = term.Visible(doc)
 			}
-			_, err = io.WriteString(rt.stdout, printable(doc))
+			_, err = io.WriteString(a.stdout, printable(doc))
 			return err
 		},
 	}
@@ -169,7 +170,7 @@ func printable(s string) string {
 	}, s)
 }
 
-func (rt *runtime) reloadStatus() *cobra.Command {
+func (a *app) reloadStatus() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -178,16 +179,16 @@ func (rt *runtime) reloadStatus() *cobra.Command {
   ccreload reload status --json | jq .context.percent`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			desk, err := rt.desk()
+			store, err := a.digestStore()
 			if err != nil {
 				return err
 			}
-			status := desk.Status(rt.transcript(desk.Session))
+			status := store.Status(a.transcript(store.Session))
 			if !asJSON {
-				_, err = fmt.Fprint(rt.stdout, host.Visible(status.String()))
+				_, err = fmt.Fprint(a.stdout, term.Visible(status.String()))
 				return err
 			}
-			return rt.printJSON(status)
+			return a.printJSON(status)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
@@ -197,18 +198,18 @@ func (rt *runtime) reloadStatus() *cobra.Command {
 // transcript returns where the host keeps the transcript of a session, "" when
 // it is not there. The host's name for the project's folder cannot be computed
 // for certain, so every folder is looked at (case F47).
-func (rt *runtime) transcript(session string) string {
+func (a *app) transcript(session string) string {
 	if session == "" || strings.ContainsAny(session, `*?[\/`) {
 		return ""
 	}
-	found, err := filepath.Glob(filepath.Join(rt.configDir(), "projects", "*", session+".jsonl"))
+	found, err := filepath.Glob(filepath.Join(a.configDir(), "projects", "*", session+".jsonl"))
 	if err != nil || len(found) == 0 {
 		return ""
 	}
 	return found[0]
 }
 
-func (rt *runtime) reloadClaim() *cobra.Command {
+func (a *app) reloadClaim() *cobra.Command {
 	return &cobra.Command{
 		Use:   "claim [WRITER-ID]",
 		Short: "Keep another session's digest aside before WRITER-ID replaces it",
@@ -219,17 +220,17 @@ copy was made, and always ends with 0: a guard must not stop the writer.`,
 		Example: `  ccreload reload claim "$CLAUDE_CODE_SESSION_ID" && cp digest.md .reload/session.md`,
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			desk, err := rt.desk()
+			store, err := a.digestStore()
 			if err != nil {
 				return nil
 			}
-			writer := desk.Session
+			writer := store.Session
 			if len(args) > 0 {
 				writer = args[0]
 			}
-			settings := reload.Effective(desk.Project, desk.Profile, rt.env.Getenv)
-			if said, _ := reload.ClaimDigest(desk.Project, writer, settings, rt.env.Now()); said != "" {
-				fmt.Fprintln(rt.stdout, said)
+			settings := reload.Effective(store.Project, store.Profile, a.env.Getenv)
+			if said, _ := reload.ClaimDigest(store.Project, writer, settings, a.env.Now()); said != "" {
+				fmt.Fprintln(a.stdout, said)
 			}
 			return nil
 		},

@@ -10,7 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
+
+	"github.com/ccreload/ccreload/internal/term"
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/record"
@@ -24,7 +25,7 @@ const (
 	maxWidth   = 120
 )
 
-func (rt *runtime) replayCommand() *cobra.Command {
+func (a *app) replayCommand() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay FILE...",
@@ -45,9 +46,9 @@ the present.`,
 			faults := 0
 			for i, file := range files {
 				if i > 0 && !f.json {
-					fmt.Fprintln(rt.stdout)
+					fmt.Fprintln(a.stdout)
 				}
-				n, err := rt.replay(file, f)
+				n, err := a.replay(file, f)
 				if err != nil {
 					return err
 				}
@@ -75,16 +76,16 @@ type replayFlags struct {
 }
 
 // replay replays one recording and returns how many calls went wrong.
-func (rt *runtime) replay(file string, f replayFlags) (faults int, err error) {
-	calls, err := rt.readRecording(file)
+func (a *app) replay(file string, f replayFlags) (faults int, err error) {
+	calls, err := a.readRecording(file)
 	if err != nil {
 		return 0, err
 	}
-	binary, err := rt.ownBinary()
+	binary, err := a.ownBinary()
 	if err != nil {
 		return 0, err
 	}
-	root, profile, err := rt.pluginTree(f, binary)
+	root, profile, err := a.pluginTree(f, binary)
 	if err != nil {
 		return 0, err
 	}
@@ -101,10 +102,10 @@ func (rt *runtime) replay(file string, f replayFlags) (faults int, err error) {
 	name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 	r := record.Replayer{Binary: binary, Root: root, Dir: dir, Env: env, Config: config}
 	if f.json {
-		return rt.replayJSON(r, name, f.plugin, calls)
+		return a.replayJSON(r, name, f.plugin, calls)
 	}
-	color, width := rt.screen()
-	t := record.Timeline{Out: rt.stdout, Color: color, Width: width, Full: f.full}
+	color, width := a.screen()
+	t := record.Timeline{Out: a.stdout, Color: color, Width: width, Full: f.full}
 	t.Begin(name, strings.TrimSpace(f.plugin+" "+profile.Version), calls)
 	next, err := r.Run(calls, func(s record.Step) error {
 		if s.Fault != "" {
@@ -119,7 +120,7 @@ func (rt *runtime) replay(file string, f replayFlags) (faults int, err error) {
 	return faults, err
 }
 
-func (rt *runtime) replayJSON(r record.Replayer, name, plugin string, calls []record.Call) (faults int, err error) {
+func (a *app) replayJSON(r record.Replayer, name, plugin string, calls []record.Call) (faults int, err error) {
 	report := record.Report{Recording: name, Plugin: plugin}
 	next, err := r.Run(calls, func(s record.Step) error {
 		if s.Fault != "" {
@@ -132,14 +133,14 @@ func (rt *runtime) replayJSON(r record.Replayer, name, plugin string, calls []re
 		return 0, err
 	}
 	report.Next = next.Report()
-	enc := json.NewEncoder(rt.stdout)
+	enc := json.NewEncoder(a.stdout)
 	enc.SetEscapeHTML(false)
 	return faults, enc.Encode(report)
 }
 
 // readRecording reads the recording at path, or on stdin for "-".
-func (rt *runtime) readRecording(path string) ([]record.Call, error) {
-	var in io.Reader = rt.stdin
+func (a *app) readRecording(path string) ([]record.Call, error) {
+	var in io.Reader = a.stdin
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
@@ -157,8 +158,8 @@ func (rt *runtime) readRecording(path string) ([]record.Call, error) {
 
 // ownBinary returns the binary that hooks run: the one CCRELOAD_BIN names, as
 // for the launcher, else this one.
-func (rt *runtime) ownBinary() (string, error) {
-	if bin := rt.env.Getenv("CCRELOAD_BIN"); bin != "" {
+func (a *app) ownBinary() (string, error) {
+	if bin := a.env.Getenv("CCRELOAD_BIN"); bin != "" {
 		return bin, nil
 	}
 	return os.Executable()
@@ -166,12 +167,12 @@ func (rt *runtime) ownBinary() (string, error) {
 
 // pluginTree finds the tree of the plugin: where the user says, where the host
 // runs it from, around this binary, or in the working directory.
-func (rt *runtime) pluginTree(f replayFlags, binary string) (string, host.Profile, error) {
+func (a *app) pluginTree(f replayFlags, binary string) (string, host.Profile, error) {
 	var dirs []string
 	if f.root != "" {
 		dirs = append(dirs, f.root)
 	} else {
-		if root := rt.env.Getenv("CLAUDE_PLUGIN_ROOT"); root != "" {
+		if root := a.env.Getenv("CLAUDE_PLUGIN_ROOT"); root != "" {
 			dirs = append(dirs, root)
 		}
 		dirs = append(dirs, filepath.Dir(filepath.Dir(binary)))
@@ -213,15 +214,11 @@ func splitOptions(profile host.Profile, pairs []string) (env, config map[string]
 	return env, config, nil
 }
 
-// screen reports whether stdout takes colours, and how wide it is.
-func (rt *runtime) screen() (color bool, width int) {
-	f, ok := rt.stdout.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return false, paperWidth
-	}
+// screen reports whether stdout takes colors, and how wide it is.
+func (a *app) screen() (color bool, width int) {
 	width = paperWidth
-	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+	if w := term.Width(a.stdout); w > 0 {
 		width = min(w, maxWidth)
 	}
-	return rt.env.Getenv("NO_COLOR") == "" && rt.env.Getenv("TERM") != "dumb", width
+	return a.colored(), width
 }

@@ -1,4 +1,4 @@
-// Scripts are the suite's main body: testdata/script/*.txtar, one behaviour a
+// Scripts are the suite's main body: testdata/script/*.txtar, one behavior a
 // file, named verb-noun, case ids in the first line. Each runs in a directory
 // of its own, in parallel with the others; `go test ./internal/cli -run
 // TestScripts/nudge` runs those that begin with nudge, -v shows every step.

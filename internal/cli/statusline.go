@@ -6,14 +6,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	goruntime "runtime"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/handoff"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/state"
@@ -23,7 +23,7 @@ import (
 // maxLinePayload is the most that is read of a status line's payload, in bytes.
 const maxLinePayload = 1 << 20
 
-func (rt *runtime) statuslineCommand() *cobra.Command {
+func (a *app) statuslineCommand() *cobra.Command {
 	var segment string
 	cmd := &cobra.Command{
 		Use:   "statusline",
@@ -41,65 +41,65 @@ yellow from two thirds of the budget and red at it.`,
 			if segment != "" && !slices.Contains(plugins(), segment) {
 				return usagef("there is no plugin %q; there is %s", segment, strings.Join(plugins(), ", "))
 			}
-			if !carriesPayload(rt.stdin) {
+			if !carriesPayload(a.stdin) {
 				return usagef("the host hands in the figures on stdin: use `ccreload statusline install` to have it do so")
 			}
-			rt.statusLine(segment)
+			a.statusLine(segment)
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&segment, "segment", "", "only the part of this plugin")
-	cmd.AddCommand(rt.statuslineInstall(), rt.statuslineUninstall())
+	cmd.AddCommand(a.statuslineInstall(), a.statuslineUninstall())
 	return cmd
 }
 
 // statusLine writes the line: the parts of the plugins the host runs, or of
 // only the one that is named. Whatever goes wrong, it writes what it can.
-func (rt *runtime) statusLine(only string) {
-	stdin, _ := io.ReadAll(io.LimitReader(rt.stdin, maxLinePayload))
+func (a *app) statusLine(only string) {
+	stdin, _ := io.ReadAll(io.LimitReader(a.stdin, maxLinePayload))
 	first := ""
 	if only == "" {
-		first = statusline.First(rt.place().First(), stdin)
+		first = statusline.First(a.place().First(), stdin)
 	}
 	p, err := statusline.Decode(stdin)
 	if err == nil && p.Project == "" {
-		p.Project, err = rt.project()
+		p.Project, err = a.project()
 	}
 	line := ""
 	if err == nil {
-		line = statusline.Line(rt.parts(p, only), rt.env.Getenv("NO_COLOR") == "")
+		line = statusline.Line(a.parts(p, only), a.env.Getenv("NO_COLOR") == "")
 	}
 	if out := statusline.Append(first, line); out != "" {
-		fmt.Fprintln(rt.stdout, out)
+		fmt.Fprintln(a.stdout, out)
 	}
 	if err == nil {
-		rt.stampHost(p)
+		a.stampHost(p)
 	}
 }
 
 // parts are what the plugins have to show.
-func (rt *runtime) parts(p statusline.Payload, only string) []statusline.Part {
+func (a *app) parts(p statusline.Payload, only string) []statusline.Part {
 	var list []statusline.Part
 	for _, plugin := range plugins() {
-		if only != "" && only != plugin || only == "" && !rt.enabled(plugin, p.Project) {
+		if only != "" && only != plugin || only == "" && !a.enabled(plugin, p.Project) {
 			continue
 		}
-		profile, err := rt.profile(plugin)
+		profile, err := a.profile(plugin)
 		if err != nil {
 			continue
 		}
 		known := models.Inputs{
 			Table:             profile.Windows,
-			AutoCompactWindow: models.ParseTokens(rt.env.Getenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW")),
+			AutoCompactWindow: models.ParseTokens(a.env.Getenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW")),
 		}
 		switch plugin {
 		case reload.Plugin:
-			s := reload.Effective(p.Project, profile, rt.env.Getenv)
+			s := reload.Effective(p.Project, profile, a.env.Getenv)
 			known.Pinned = s.Window
 			list = append(list, statusline.Context(statusline.FillOf(p, known),
 				statusline.Budget{Percent: s.BudgetPct, Tokens: s.BudgetTokens}))
 		case handoff.Plugin:
-			s := handoff.Effective(p.Project, rt.handoffData(), profile, rt.env.Getenv)
+			s := handoff.Effective(p.Project, a.handoffData(), profile, a.env.Getenv)
 			text, urgent := handoff.Hint(statusline.FillOf(p, known).Percent, s)
 			list = append(list, statusline.Hint(text, urgent))
 		}
@@ -110,24 +110,24 @@ func (rt *runtime) parts(p statusline.Payload, only string) []statusline.Part {
 // stampHost keeps for the hooks what the host says, without the user's
 // settings: those hold only as long as they stand. The hooks do without when
 // it cannot be kept.
-func (rt *runtime) stampHost(p statusline.Payload) {
-	f := continuity.HostFigure{Session: p.SessionID, Model: p.Model, Window: p.Window, Used: -1}
+func (a *app) stampHost(p statusline.Payload) {
+	f := handover.HostFigure{Session: p.SessionID, Model: p.Model, Window: p.Window, Used: -1}
 	if p.Known {
 		f.Used = p.Percent
 	}
 	reload.StampHost(p.Project, f)
-	for _, dir := range rt.handoffData() {
-		continuity.StampHost(state.At(dir), f)
+	for _, dir := range a.handoffData() {
+		handover.StampHost(state.NewDir(dir), f)
 	}
 }
 
 // place is where this user's settings are.
-func (rt *runtime) place() statusline.Place {
+func (a *app) place() statusline.Place {
 	home, _ := os.UserHomeDir()
-	return statusline.Place{Config: rt.configDir(), Home: home, Windows: goruntime.GOOS == "windows"}
+	return statusline.Place{Config: a.configDir(), Home: home, Windows: runtime.GOOS == "windows"}
 }
 
-func (rt *runtime) statuslineInstall() *cobra.Command {
+func (a *app) statuslineInstall() *cobra.Command {
 	return &cobra.Command{
 		Use:   "install",
 		Short: "Add the status line to your settings",
@@ -145,28 +145,28 @@ The settings are those in CLAUDE_CONFIG_DIR, or else in ~/.claude.`,
 			if err != nil {
 				return err
 			}
-			if below(self, filepath.Join(rt.configDir(), "plugins")) {
+			if below(self, filepath.Join(a.configDir(), "plugins")) {
 				self = "" // it goes with the plugin, and the wrapper finds the next
 			}
-			c, err := rt.place().Install(self)
+			c, err := a.place().Install(self)
 			if err != nil {
 				return settingsError(err)
 			}
 			if !c.Done {
-				fmt.Fprintln(rt.stdout, "The status line is installed already.")
+				fmt.Fprintln(a.stdout, "The status line is installed already.")
 				return nil
 			}
-			fmt.Fprintln(rt.stdout, "The status line is installed; it appears after the next prompt.")
+			fmt.Fprintln(a.stdout, "The status line is installed; it appears after the next prompt.")
 			if c.Kept != "" {
-				fmt.Fprintf(rt.stdout, "Your own command stays as its first part: %s\n", c.Kept)
+				fmt.Fprintf(a.stdout, "Your own command stays as its first part: %s\n", c.Kept)
 			}
-			rt.list(c.Paths)
+			a.list(c.Paths)
 			return nil
 		},
 	}
 }
 
-func (rt *runtime) statuslineUninstall() *cobra.Command {
+func (a *app) statuslineUninstall() *cobra.Command {
 	return &cobra.Command{
 		Use:   "uninstall",
 		Short: "Put your settings back as they were",
@@ -175,16 +175,16 @@ you have changed in them since, and a status line you have chosen since, stay.`,
 		Example: `  ccreload statusline uninstall`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			c, err := rt.place().Uninstall()
+			c, err := a.place().Uninstall()
 			if err != nil {
 				return settingsError(err)
 			}
 			if !c.Done {
-				fmt.Fprintln(rt.stdout, "There is no status line of ours.")
+				fmt.Fprintln(a.stdout, "There is no status line of ours.")
 				return nil
 			}
-			fmt.Fprintln(rt.stdout, "The status line is removed and your settings are as before.")
-			rt.list(c.Paths)
+			fmt.Fprintln(a.stdout, "The status line is removed and your settings are as before.")
+			a.list(c.Paths)
 			return nil
 		},
 	}
@@ -200,8 +200,8 @@ func settingsError(err error) error {
 }
 
 // list prints paths, one a line.
-func (rt *runtime) list(paths []string) {
+func (a *app) list(paths []string) {
 	for _, path := range paths {
-		fmt.Fprintf(rt.stdout, "  %s\n", path)
+		fmt.Fprintf(a.stdout, "  %s\n", path)
 	}
 }

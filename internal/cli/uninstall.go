@@ -12,10 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/term"
+
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/hook"
-	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/statusline"
 )
@@ -37,7 +38,7 @@ var owns = map[string]func(name string) bool{reload.Plugin: reload.Owns, handoff
 // ignoreName is what keeps such a directory out of git.
 const ignoreName = ".gitignore"
 
-func (rt *runtime) uninstallCommand() *cobra.Command {
+func (a *app) uninstallCommand() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "uninstall",
@@ -55,20 +56,20 @@ only a session knows ccreload, type this as the last thing in it:
   ccreload uninstall`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return rt.uninstall(cmd.Context(), dryRun)
+			return a.uninstall(cmd.Context(), dryRun)
 		},
 	}
 	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "say what would be removed and remove nothing")
 	return cmd
 }
 
-func (rt *runtime) uninstall(ctx context.Context, dryRun bool) error {
-	list := rt.installedPlugins() // while its record can still be read
-	found, err := rt.leftovers(ctx, list)
+func (a *app) uninstall(ctx context.Context, dryRun bool) error {
+	list := a.installedPlugins() // while its record can still be read
+	found, err := a.leftovers(ctx, list)
 	if err != nil {
 		return err
 	}
-	status, err := rt.place().Status()
+	status, err := a.place().Status()
 	if err != nil {
 		return settingsError(err)
 	}
@@ -78,15 +79,15 @@ func (rt *runtime) uninstall(ctx context.Context, dryRun bool) error {
 		verb = "would remove"
 	}
 	if line && !dryRun {
-		if _, err := rt.place().Uninstall(); err != nil {
+		if _, err := a.place().Uninstall(); err != nil {
 			return settingsError(err)
 		}
 	}
 	if line {
-		fmt.Fprintf(rt.stdout, "%s the status line and put your settings back\n", verb)
+		fmt.Fprintf(a.stdout, "%s the status line and put your settings back\n", verb)
 	}
 	say := func(format string, args ...any) {
-		fmt.Fprintln(rt.stdout, host.Visible(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(a.stdout, term.Visible(fmt.Sprintf(format, args...)))
 	}
 	var failed []error
 	some := line
@@ -105,7 +106,7 @@ func (rt *runtime) uninstall(ctx context.Context, dryRun bool) error {
 			say("kept %s: it is not ours", path)
 		}
 	}
-	recorded, err := rt.removeRecordings(dryRun)
+	recorded, err := a.removeRecordings(dryRun)
 	failed = append(failed, err)
 	for _, path := range recorded {
 		some = true
@@ -114,7 +115,7 @@ func (rt *runtime) uninstall(ctx context.Context, dryRun bool) error {
 	if !some {
 		say("There is nothing of ours left here.")
 	}
-	rt.tellRest(list)
+	a.tellRest(list)
 	return errors.Join(failed...)
 }
 
@@ -144,11 +145,11 @@ func (l leftover) remove() error {
 }
 
 // leftovers lists what is ours to remove.
-func (rt *runtime) leftovers(ctx context.Context, list []installed) ([]leftover, error) {
+func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	project, err := rt.project()
+	project, err := a.project()
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,7 @@ func (rt *runtime) leftovers(ctx context.Context, list []installed) ([]leftover,
 			return nil, err
 		}
 		if tracked {
-			fmt.Fprintf(rt.stdout, "kept %s: git tracks it\n", path)
+			fmt.Fprintf(a.stdout, "kept %s: git tracks it\n", path)
 			continue
 		}
 		l, err := sift(path, owns[plugin])
@@ -174,7 +175,7 @@ func (rt *runtime) leftovers(ctx context.Context, list []installed) ([]leftover,
 		}
 		out = append(out, l)
 	}
-	for _, dir := range rt.ourDataDirs() {
+	for _, dir := range a.ourDataDirs() {
 		known := func(p installed) bool { return p.Data == dir }
 		if slices.ContainsFunc(list, known) || hasOurTraces(dir) {
 			if _, err := os.Lstat(dir); err == nil {
@@ -182,7 +183,7 @@ func (rt *runtime) leftovers(ctx context.Context, list []installed) ([]leftover,
 			}
 		}
 	}
-	for _, lock := range handoff.Locks(filepath.Join(rt.configDir(), "projects")) {
+	for _, lock := range handoff.Locks(filepath.Join(a.configDir(), "projects")) {
 		out = append(out, leftover{path: lock})
 	}
 	return out, nil
@@ -237,13 +238,13 @@ func hasOurTraces(dir string) bool {
 
 // removeRecordings drops the recordings of this project, with the directories
 // that are empty then, and returns the files it found.
-func (rt *runtime) removeRecordings(dryRun bool) ([]string, error) {
-	shelf, err := rt.shelf()
+func (a *app) removeRecordings(dryRun bool) ([]string, error) {
+	store, err := a.recordStore()
 	if err != nil {
 		return nil, err
 	}
 	var found []string
-	for _, path := range []string{shelf.Ongoing(), shelf.Finished()} {
+	for _, path := range []string{store.Ongoing(), store.Finished()} {
 		if _, err := os.Lstat(path); err == nil {
 			found = append(found, path)
 		}
@@ -251,24 +252,24 @@ func (rt *runtime) removeRecordings(dryRun bool) ([]string, error) {
 	if dryRun {
 		return found, nil
 	}
-	return found, shelf.Drop()
+	return found, store.Drop()
 }
 
 // tellRest names what lies elsewhere and what only the client can remove.
-func (rt *runtime) tellRest(list []installed) {
-	fmt.Fprintln(rt.stdout, `Other projects keep their .reload and .handoff: run "ccreload uninstall" there, too. To find them:
+func (a *app) tellRest(list []installed) {
+	fmt.Fprintln(a.stdout, `Other projects keep their .reload and .handoff: run "ccreload uninstall" there, too. To find them:
   find ~ -type d '(' -name .reload -o -name .handoff ')'`)
 	var markets []string
 	for _, p := range list {
 		if p.ID == "" {
 			continue
 		}
-		fmt.Fprintf(rt.stdout, "The plugin itself: claude plugin uninstall %s\n", p.ID)
+		fmt.Fprintf(a.stdout, "The plugin itself: claude plugin uninstall %s\n", p.ID)
 		if _, market, ok := strings.Cut(p.ID, "@"); ok && !slices.Contains(markets, market) {
 			markets = append(markets, market)
 		}
 	}
 	for _, market := range markets {
-		fmt.Fprintf(rt.stdout, "Its marketplace:   claude plugin marketplace remove %s\n", market)
+		fmt.Fprintf(a.stdout, "Its marketplace:   claude plugin marketplace remove %s\n", market)
 	}
 }

@@ -23,7 +23,7 @@ func version() string {
 	return "devel"
 }
 
-func (rt *runtime) versionCommand() *cobra.Command {
+func (a *app) versionCommand() *cobra.Command {
 	var path bool
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -40,7 +40,7 @@ func (rt *runtime) versionCommand() *cobra.Command {
 				}
 				line += " " + self
 			}
-			_, err := fmt.Fprintln(rt.stdout, line)
+			_, err := fmt.Fprintln(a.stdout, line)
 			return err
 		},
 	}

@@ -24,8 +24,8 @@ func handler(plugin string, event host.Event) host.Handler {
 // project returns the directory whose state a command works on: the one the
 // host names, which it does to hooks and the status line, else what
 // projectOf makes of the working directory.
-func (rt *runtime) project() (string, error) {
-	if dir := rt.env.Getenv("CLAUDE_PROJECT_DIR"); dir != "" {
+func (a *app) project() (string, error) {
+	if dir := a.env.Getenv("CLAUDE_PROJECT_DIR"); dir != "" {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			return dir, nil
 		}

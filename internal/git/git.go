@@ -119,9 +119,9 @@ func (c call) run(ctx context.Context) ([]byte, error) {
 	for _, kv := range append(append([]string{}, quiet...), c.config...) {
 		args = append(args, "-c", kv)
 	}
-	grace := tidyTime
+	killDelay := tidyTime
 	if !c.acts {
-		grace = 0
+		killDelay = 0
 		for _, kv := range readOnly {
 			args = append(args, "-c", kv)
 		}
@@ -134,7 +134,7 @@ func (c call) run(ctx context.Context) ([]byte, error) {
 	}
 	stdout, stderr := head{limit: outputLimit}, head{limit: stderrLimit}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = proc.Run(ctx, cmd, grace)
+	err = proc.Run(ctx, cmd, killDelay)
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		// A hook left something running that holds the pipe; git itself is done.
 		return stdout.Bytes(), nil

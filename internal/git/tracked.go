@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Patience is how long a hook waits for an answer of git: at the beginning of a
+// QueryTimeout is how long a hook waits for an answer of git: at the beginning of a
 // session and before a compaction, where people wait, too.
-const Patience = 2 * time.Second
+const QueryTimeout = 2 * time.Second
 
 // Tracked returns those of names, paths below dir, that a repository brought
 // along: git tracks them, in the repository that dir is in or in one further

@@ -40,11 +40,11 @@ func keepCopy(project, base string, content []byte, now time.Time) (name string,
 	// The directory around it is made first, and ignores itself. Where it is
 	// there its lock may be the caller's, so it is not taken again.
 	if dirOf(project).Kind("") == state.Absent {
-		if err := dirOf(project).Do(lockWait, func(*state.Tx) error { return nil }); err != nil {
+		if err := dirOf(project).WithLock(lockWait, func(*state.Tx) error { return nil }); err != nil {
 			return "", err
 		}
 	}
-	err = archiveOf(project).Do(lockWait, func(tx *state.Tx) error {
+	err = archiveOf(project).WithLock(lockWait, func(tx *state.Tx) error {
 		name = freeName(tx, now.UTC().Format(stampFormat)+"-"+slugOf(base))
 		if err := tx.Write(name, content); err != nil {
 			return err

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
@@ -76,7 +76,7 @@ func (d *document) render() (text string, redacted int) {
 		{keyTime, d.Time.UTC().Format(time.RFC3339)},
 		{keyRedacted, fmt.Sprint(d.redacted)},
 	} {
-		front, _ = continuity.SetFront(front, kv[0], kv[1])
+		front, _ = notes.SetFront(front, kv[0], kv[1])
 	}
 	return front + "\n" + body, d.redacted
 }
@@ -97,7 +97,7 @@ func (d *document) clean(s string) string {
 }
 
 // line is a text as one line of at most n characters.
-func (d *document) line(s string, n int) string { return continuity.Line(d.clean(s), n) }
+func (d *document) line(s string, n int) string { return notes.Line(d.clean(s), n) }
 
 // code is a text as inline code.
 func (d *document) code(s string, n int) string {
@@ -110,7 +110,7 @@ func (d *document) quote(s string, n int) []string {
 	s = strings.TrimSpace(d.clean(s))
 	var out []string
 	for l := range strings.SplitSeq(host.Cut(s, n), "\n") {
-		out = append(out, strings.TrimRight("> "+continuity.Line(l, n), " "))
+		out = append(out, strings.TrimRight("> "+notes.Line(l, n), " "))
 	}
 	return out
 }

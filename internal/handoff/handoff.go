@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
@@ -45,11 +45,11 @@ const (
 var companions = []string{"REMEMBER.md", "TODO.md"}
 
 // dirOf returns the state directory of a project.
-func dirOf(project string) state.Dir { return state.At(filepath.Join(project, stateName)) }
+func dirOf(project string) state.Dir { return state.NewDir(filepath.Join(project, stateName)) }
 
 // archiveOf returns the directory of old artifacts, inside that one.
 func archiveOf(project string) state.Dir {
-	return state.At(filepath.Join(project, stateName, archiveName))
+	return state.NewDir(filepath.Join(project, stateName, archiveName))
 }
 
 // Owns reports whether name is a file the plugin keeps in a project's .handoff;
@@ -58,7 +58,7 @@ func Owns(name string) bool {
 	if kept, ok := strings.CutPrefix(name, archiveName+"/"); ok {
 		return isArchived(kept) || state.Owns(kept)
 	}
-	return state.Owns(name) || continuity.Owns(name) || options.Owns(name)
+	return state.Owns(name) || handover.Owns(name) || options.Owns(name)
 }
 
 // artifactName is the file of a handoff; the slug may be empty.

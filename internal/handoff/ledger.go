@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -62,12 +62,9 @@ func canonical(path string) string {
 
 type ledger []entry
 
-func readLedgerAt(data string) ledger { return readLedger(state.At(data)) }
+func readLedgerAt(data string) ledger { return readLedger(state.NewDir(data)) }
 
-func readLedger(from interface {
-	Read(string, int64) ([]byte, error)
-},
-) ledger {
+func readLedger(from state.Reader) ledger {
 	data, err := from.Read(ledgerFile, maxFile)
 	if err != nil {
 		return nil
@@ -85,7 +82,7 @@ func readLedger(from interface {
 // record adds e to the ledger in a data directory and drops what it replaces.
 func record(data string, e entry) error {
 	e.Path = canonical(e.Path)
-	return state.At(data).Do(lockWait, func(tx *state.Tx) error {
+	return state.NewDir(data).WithLock(lockWait, func(tx *state.Tx) error {
 		list := slices.DeleteFunc(readLedger(tx), func(old entry) bool {
 			return old.Path == e.Path && (old.Foreign == e.Foreign)
 		})
@@ -162,7 +159,7 @@ const (
 
 // judge compares an artifact with the ledger.
 func (l ledger) judge(path string, content []byte) trust {
-	id := continuity.FrontValue(string(content), keyID)
+	id := notes.FrontValue(string(content), keyID)
 	verdict := foreign
 	for _, e := range l {
 		if e.Foreign || e.Path != canonical(path) {

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -17,15 +18,15 @@ import (
 const reloadNotes = "session.md"
 
 // reloadDir is the state directory of cc-reload.
-func reloadDir(project string) state.Dir { return state.At(filepath.Join(project, ".reload")) }
+func reloadDir(project string) state.Dir { return state.NewDir(filepath.Join(project, ".reload")) }
 
 // courier carries a handoff to the session of a hook.
-func courier(call *host.Call) *continuity.Courier {
-	return &continuity.Courier{
+func courier(call *host.Call) *handover.Courier {
+	return &handover.Courier{
 		Call: call, Dir: dirOf(call.Project), Wait: lockWait,
-		Pack: func(_ *state.Tx, a continuity.Arm, _ bool) (continuity.Parcel, error) { return pack(call, a) },
-		Left: func(a continuity.Arm) string { return textLeft(continuity.Line(a.Owner, 40)) },
-		Taken: func(_ *state.Tx, a continuity.Arm) error {
+		Pack: func(_ *state.Tx, a handover.Arm, _ bool) (handover.Parcel, error) { return pack(call, a) },
+		Left: func(a handover.Arm) string { return textLeft(notes.Line(a.Owner, 40)) },
+		Taken: func(_ *state.Tx, a handover.Arm) error {
 			_, err := archive(call.Project, a.Item, call.Env.Now())
 			return err
 		},
@@ -35,13 +36,13 @@ func courier(call *host.Call) *continuity.Courier {
 // quiet reports whether the session is none of ours: another plugin continues
 // its turns, or nobody is watching and the user has not said that it counts.
 func quiet(call *host.Call, s Settings) bool {
-	return continuity.LoopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !s.Headless
+	return handover.LoopActive(call.Project) || handover.Headless(call.Env.Getenv) && !s.Headless
 }
 
 // Waiting returns the path of the artifact that is armed for the next session
 // of a project, "" for none, and whether it is there.
 func Waiting(project string) (path string, there bool) {
-	arm, _ := continuity.FindArm(dirOf(project))
+	arm, _ := handover.FindArm(dirOf(project))
 	return arm.Item, arm.Item != "" && isFile(arm.Item)
 }
 
@@ -96,32 +97,32 @@ func sessionEnd(call *host.Call) (host.Output, error) {
 }
 
 // pack decides what a session gets of an armed artifact.
-func pack(call *host.Call, arm continuity.Arm) (continuity.Parcel, error) {
+func pack(call *host.Call, arm handover.Arm) (handover.Parcel, error) {
 	name := filepath.Base(arm.Item)
 	if !filepath.IsAbs(arm.Item) || !strings.HasSuffix(name, artifactEnd) {
-		return continuity.Parcel{}, nil
+		return handover.Parcel{}, nil
 	}
 	content, err := readArtifact(arm.Item)
 	if err != nil {
-		return continuity.Parcel{}, nil // archived or taken away since
+		return handover.Parcel{}, nil // archived or taken away since
 	}
 	known := readLedgerAt(call.Data)
 	if !trusted(call, known, arm.Item, content) {
 		if known.told(arm.Item, content) {
-			return continuity.Parcel{Keep: true}, nil
+			return handover.Parcel{Keep: true}, nil
 		}
 		tellOnce(call, arm.Item, content)
-		return continuity.Parcel{Keep: true, Line: textForeign(name)}, nil
+		return handover.Parcel{Keep: true, Line: textForeign(name)}, nil
 	}
-	p := continuity.Parcel{Arm: arm}
-	if continuity.Delivers(reloadDir(call.Project), reloadNotes, continuity.SessionID(call.Payload)) {
+	p := handover.Parcel{Arm: arm}
+	if handover.Delivers(reloadDir(call.Project), reloadNotes, handover.SessionID(call.Payload)) {
 		p.Line = textTogether(name)
 		return p, nil
 	}
 	doc := string(content)
-	when := continuity.Line(continuity.FrontValue(doc, keyTime), 40)
-	p.Context = continuity.Notes{
-		Intro: textIntro(when, continuity.Line(continuity.FrontValue(doc, keyKind), 40)),
+	when := notes.Line(notes.FrontValue(doc, keyTime), 40)
+	p.Context = notes.Page{
+		Intro: textIntro(when, notes.Line(notes.FrontValue(doc, keyKind), 40)),
 		Doc:   doc,
 		First: survivors(),
 		Rest:  func(left int) string { return textRest(arm.Item, left) },
@@ -136,10 +137,10 @@ func nextStep(doc string) string {
 	for _, at := range []struct{ title, mark string }{
 		{english.Continue, "- [ ] "}, {norwegian.Continue, "- [ ] "}, {english.Why, "> "}, {norwegian.Why, "> "},
 	} {
-		text, _ := continuity.Section(doc, at.title)
+		text, _ := notes.Section(doc, at.title)
 		for line := range strings.Lines(text) {
 			if item, ok := strings.CutPrefix(strings.TrimSpace(line), at.mark); ok {
-				return continuity.Line(item, 110)
+				return notes.Line(item, 110)
 			}
 		}
 	}
@@ -155,7 +156,7 @@ func trusted(call *host.Call, known ledger, path string, content []byte) bool {
 	case ours:
 		return true
 	case edited:
-		ctx, cancel := context.WithTimeout(context.Background(), git.Patience)
+		ctx, cancel := context.WithTimeout(context.Background(), git.QueryTimeout)
 		defer cancel()
 		names, err := git.Tracked(ctx, filepath.Dir(path), filepath.Base(path))
 		if err != nil {
@@ -178,7 +179,7 @@ func editedHere(ctx context.Context, known ledger, path string) bool {
 }
 
 // warn tells the user, once, of an artifact in the project that is not theirs.
-func warn(c *continuity.Courier) (host.Output, error) {
+func warn(c *handover.Courier) (host.Output, error) {
 	call := c.Call
 	for _, name := range artifactsIn(call.Project) {
 		path := filepath.Join(call.Project, name)
@@ -219,15 +220,15 @@ func remember(call *host.Call) {
 	if call.Data == "" {
 		return
 	}
-	dir := state.At(call.Data)
+	dir := state.NewDir(call.Data)
 	stamp := options.Stamp(call.Profile, call.Env.Getenv)
-	id := continuity.FileName(continuity.SessionID(call.Payload))
+	id := handover.FileName(handover.SessionID(call.Payload))
 	model := call.Payload.Model
 	old, _ := dir.Read(StampFile, maxFile)
 	if string(old) == string(stamp) && (model == "" || modelOf(call.Data, id) == model) {
 		return
 	}
-	err := dir.Do(lockWait, func(tx *state.Tx) error {
+	err := dir.WithLock(lockWait, func(tx *state.Tx) error {
 		if err := tx.Write(StampFile, stamp); err != nil || model == "" || id == "" {
 			return err
 		}
@@ -235,7 +236,7 @@ func remember(call *host.Call) {
 		lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(data)), "\n"), func(l string) bool {
 			return l == "" || strings.HasPrefix(l, id+": ")
 		})
-		lines = append(lines, id+": "+continuity.Line(model, 200))
+		lines = append(lines, id+": "+notes.Line(model, 200))
 		return tx.Write(modelsFile, []byte(strings.Join(lines[max(0, len(lines)-maxModels):], "\n")+"\n"))
 	})
 	if err != nil {
@@ -248,9 +249,9 @@ func modelOf(data, session string) string {
 	if data == "" {
 		return ""
 	}
-	content, err := state.At(data).Read(modelsFile, maxFile)
+	content, err := state.NewDir(data).Read(modelsFile, maxFile)
 	if err != nil {
 		return ""
 	}
-	return state.ParsePairs(content).Get(continuity.FileName(session))
+	return state.ParsePairs(content).Get(handover.FileName(session))
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -261,8 +261,8 @@ func TestOddArms(t *testing.T) {
 	w := newWorld(t)
 	secret := w.put(filepath.Join(t.TempDir(), "id_rsa"), "secret")
 	for _, item := range []string{"", "relative.md", secret, filepath.Join(w.project, "NEXT-SESSION-gone.local.md")} {
-		err := dirOf(w.project).Do(time.Second, func(tx *state.Tx) error {
-			return continuity.Arm{Owner: "s0", Item: item}.Put(tx)
+		err := dirOf(w.project).WithLock(time.Second, func(tx *state.Tx) error {
+			return handover.Arm{Owner: "s0", Item: item}.Put(tx)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -270,7 +270,7 @@ func TestOddArms(t *testing.T) {
 		if out := w.start("resume"); !out.Silent() {
 			t.Errorf("%q: %+v", item, out)
 		}
-		if continuity.HasArm(dirOf(w.project)) {
+		if handover.HasArm(dirOf(w.project)) {
 			t.Errorf("%q stays armed", item)
 		}
 	}
@@ -285,12 +285,12 @@ func TestTogetherWithReload(t *testing.T) {
 			w := handedOver(t)
 			reload := reloadDir(w.project)
 			w.put(".reload/session.md", "---\nintent: \"x\"\n---\n")
-			err := reload.Do(time.Second, func(tx *state.Tx) error {
-				arm := continuity.Arm{Owner: "s1"}
+			err := reload.WithLock(time.Second, func(tx *state.Tx) error {
+				arm := handover.Arm{Owner: "s1"}
 				if err := arm.Put(tx); err != nil || !taken {
 					return err
 				}
-				return continuity.Claim{Session: "s1", Armed: true, Time: w.now, Arm: arm}.Take(tx)
+				return handover.Claim{Session: "s1", Armed: true, Time: w.now, Arm: arm}.Take(tx)
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -28,7 +28,7 @@ const (
 type sessionLock struct{ path string }
 
 func lockPath(transcript, session string) string {
-	id := continuity.FileName(session)
+	id := handover.FileName(session)
 	if transcript == "" || id == "" {
 		return ""
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
@@ -79,9 +79,9 @@ const (
 	runTime = 55 * time.Second
 	// fresh is how old an artifact may be for a second run to leave it alone.
 	fresh = time.Minute
-	// lockPatience is how long a held index.lock is waited for.
-	lockPatience = time.Second
-	lockPoll     = 50 * time.Millisecond
+	// indexLockTimeout is how long a held index.lock is waited for.
+	indexLockTimeout = time.Second
+	lockPoll         = 50 * time.Millisecond
 )
 
 // Run writes the handoff of a session and, if it may, commits it. What goes
@@ -124,7 +124,7 @@ func (o Options) lock() (l *sessionLock, err error) {
 		l, err = takeLock(o.Transcript, o.Session, o.Env.Now())
 		return err
 	}
-	if busy := dirOf(o.Project).Do(lockWait, take); busy != nil && err == nil {
+	if busy := dirOf(o.Project).WithLock(lockWait, take); busy != nil && err == nil {
 		return nil, busy
 	}
 	return l, err
@@ -306,7 +306,7 @@ func (r *run) putElsewhere(text []byte) (path string, err error) {
 	name := r.now.UTC().Format(stampFormat) + "-" + artifactName(r.Slug)
 	var errs []error
 	for _, dir := range append([]string{dirOf(r.Project).Path("")}, r.Data...) {
-		err := state.At(dir).Do(lockWait, func(tx *state.Tx) error { return tx.Write(name, text) })
+		err := state.NewDir(dir).WithLock(lockWait, func(tx *state.Tx) error { return tx.Write(name, text) })
 		if err == nil {
 			return filepath.Join(dir, name), nil
 		}
@@ -459,7 +459,7 @@ func (r *run) commitFacts(ctx context.Context) commitFacts {
 		f.Ignored = true
 	}
 	for waited := time.Duration(0); repo.IndexLocked(); waited += lockPoll {
-		if waited >= lockPatience || ctx.Err() != nil {
+		if waited >= indexLockTimeout || ctx.Err() != nil {
 			f.Locked = true
 			break
 		}
@@ -549,15 +549,15 @@ func (r *run) arm() {
 	if r.DryRun {
 		return
 	}
-	arm := continuity.Arm{Owner: r.Session, Client: continuity.Here(r.Env), Item: r.path}
+	arm := handover.Arm{Owner: r.Session, Client: handover.Here(r.Env), Item: r.path}
 	// The version of the host decides who shows the banner after /clear; one that
 	// cannot be found out shows it now and at the first prompt.
 	tail, _ := transcript.ReadTail(r.Transcript)
-	err := dirOf(r.Project).Do(lockWait, func(tx *state.Tx) error {
+	err := dirOf(r.Project).WithLock(lockWait, func(tx *state.Tx) error {
 		if err := arm.Put(tx); err != nil || tail.Version == "" {
 			return err
 		}
-		return continuity.NoteClient(tx, tail.Version)
+		return handover.NoteClient(tx, tail.Version)
 	})
 	if err != nil {
 		r.failed(textNotArmed(err))

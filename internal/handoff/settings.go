@@ -29,7 +29,7 @@ func settingsFor(call *host.Call) Settings {
 // SessionStart, from whichever of the data directories has them.
 func ProjectOptions(project string, data []string, p host.Profile, getenv func(string) string) options.Plugin {
 	for _, dir := range data {
-		p, getenv = options.Stamped(state.At(dir), StampFile, p, getenv)
+		p, getenv = options.Stamped(state.NewDir(dir), StampFile, p, getenv)
 	}
 	return options.Plugin{Dir: dirOf(project), Profile: p, Getenv: getenv}
 }

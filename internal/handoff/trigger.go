@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/proc"
@@ -104,19 +104,19 @@ func (s stopping) gather() triggerFacts {
 		Off:        settings.AutoPct == 0,
 		Limit:      settings.AutoPct,
 		Background: p.BackgroundTasks > 0,
-		Failed:     continuity.IsAPIError(p.LastMessage),
-		Away:       continuity.Headless(call.Env.Getenv) && !settings.Headless,
+		Failed:     handover.IsAPIError(p.LastMessage),
+		Away:       handover.Headless(call.Env.Getenv) && !settings.Headless,
 	}
 	if f.Off || f.Background || f.Failed || f.Away {
 		return f
 	}
-	f.Loop = continuity.LoopActive(call.Project)
-	f.Done = locked(p.TranscriptPath, continuity.SessionID(p))
+	f.Loop = handover.LoopActive(call.Project)
+	f.Done = locked(p.TranscriptPath, handover.SessionID(p))
 	if f.Loop || f.Done {
 		return f
 	}
 	signal := s.signals()
-	tail, err := continuity.SettledTail(p.TranscriptPath, p.LastMessage, s.sleep)
+	tail, err := handover.SettledTail(p.TranscriptPath, p.LastMessage, s.sleep)
 	if err != nil {
 		call.Env.Log("transcript is not readable", "error", err.Error())
 	}
@@ -130,10 +130,10 @@ func (s stopping) gather() triggerFacts {
 // session: it decides who shows the banner after /clear.
 func (s stopping) rememberClient(version string) {
 	dir := dirOf(s.call.Project)
-	if version == "" || !continuity.HasArm(dir) || continuity.ClientVersion(dir) == version {
+	if version == "" || !handover.HasArm(dir) || handover.ClientVersion(dir) == version {
 		return
 	}
-	err := dir.Do(lockWait, func(tx *state.Tx) error { return continuity.NoteClient(tx, version) })
+	err := dir.WithLock(lockWait, func(tx *state.Tx) error { return handover.NoteClient(tx, version) })
 	if err != nil {
 		s.call.Env.Log("the version of the host was not noted", "error", err.Error())
 	}
@@ -141,9 +141,9 @@ func (s stopping) rememberClient(version string) {
 
 // signals are what tells the occupancy beside the transcript.
 type signals struct {
-	Host   continuity.HostFigure // the host's own, from the status line
-	OfHost bool                  // it is there, and of this session
-	Model  string                // of this session, as SessionStart named it
+	Host   handover.HostFigure // the host's own, from the status line
+	OfHost bool                // it is there, and of this session
+	Model  string              // of this session, as SessionStart named it
 	Table  models.Table
 	Cap    int // CLAUDE_CODE_AUTO_COMPACT_WINDOW in tokens, 0 for none
 }
@@ -151,7 +151,7 @@ type signals struct {
 // signals reads them. The status line stamps its figure for either plugin.
 func (s stopping) signals() signals {
 	call := s.call
-	session := continuity.SessionID(call.Payload)
+	session := handover.SessionID(call.Payload)
 	out := signals{
 		Table: call.Profile.Windows,
 		Cap:   models.ParseTokens(call.Env.Getenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW")),
@@ -161,7 +161,7 @@ func (s stopping) signals() signals {
 		if dir == "" {
 			continue
 		}
-		if fig, ok := continuity.ReadHost(state.At(dir)); ok && fig.Session == session {
+		if fig, ok := handover.ReadHost(state.NewDir(dir)); ok && fig.Session == session {
 			out.Host, out.OfHost = fig, true
 			break
 		}
@@ -221,7 +221,7 @@ func launch(call *host.Call) (running, error) {
 	}
 	cmd := exec.Command(self, "handoff", "run", "--auto", "--non-interactive", "--json",
 		"--dir="+dir, "--project="+call.Project,
-		"--session="+continuity.SessionID(call.Payload), "--transcript="+call.Payload.TranscriptPath)
+		"--session="+handover.SessionID(call.Payload), "--transcript="+call.Payload.TranscriptPath)
 	cmd.Dir = dir
 	cmd.Stdout = out
 	id, err := proc.Start(cmd)

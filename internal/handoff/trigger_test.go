@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/proc"
@@ -49,7 +49,7 @@ func TestSignals(t *testing.T) {
 		return transcript.Tail{Known: true, Tokens: tokens, Model: model}
 	}
 	host := func(used, window int) signals {
-		return signals{Table: table, OfHost: true, Host: continuity.HostFigure{Used: used, Window: window}}
+		return signals{Table: table, OfHost: true, Host: handover.HostFigure{Used: used, Window: window}}
 	}
 	for name, tt := range map[string]struct {
 		s     signals
@@ -217,8 +217,8 @@ func TestSignalOfTheStatusLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.say(w.answer("working", "claude-opus-5-5", 1000))
-	fig := continuity.HostFigure{Session: "s1", Model: "claude-opus-5-5", Window: 200_000, Used: 90}
-	if err := continuity.StampHost(state.At(w.data), fig); err != nil {
+	fig := handover.HostFigure{Session: "s1", Model: "claude-opus-5-5", Window: 200_000, Used: 90}
+	if err := handover.StampHost(state.NewDir(w.data), fig); err != nil {
 		t.Fatal(err)
 	}
 	runs := 0

@@ -33,7 +33,7 @@ func (u unsettled) note(data string) error {
 	if err != nil {
 		return err
 	}
-	return state.At(data).Do(lockWait, func(tx *state.Tx) error {
+	return state.NewDir(data).WithLock(lockWait, func(tx *state.Tx) error {
 		old, _ := tx.Read(unsettledFile, maxFile)
 		return tx.Write(unsettledFile, append(append(old, line...), '\n'))
 	})
@@ -45,14 +45,14 @@ func tellIndexes(call *host.Call) {
 	if call.Data == "" {
 		return
 	}
-	dir := state.At(call.Data)
+	dir := state.NewDir(call.Data)
 	if _, err := os.Lstat(dir.Path(unsettledFile)); err != nil {
 		return
 	}
 	call.Slow()
 	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
 	defer cancel()
-	err := dir.Do(endWait, func(tx *state.Tx) error {
+	err := dir.WithLock(endWait, func(tx *state.Tx) error {
 		data, err := tx.Read(unsettledFile, maxFile)
 		if err != nil {
 			return err

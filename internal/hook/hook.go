@@ -29,13 +29,13 @@ const (
 )
 
 const (
-	// patience is how long a hook may take before it gives up. The host would
+	// hookTimeout is how long a hook may take before it gives up. The host would
 	// wait longer, a person would not.
-	patience = 5 * time.Second
-	// lastPatience is the same at the end of a session, where all hooks share
+	hookTimeout = 5 * time.Second
+	// endTimeout is the same at the end of a session, where all hooks share
 	// 1.5 s (docs/host.md, Output).
-	lastPatience = time.Second
-	maxProfile   = 1 << 20
+	endTimeout = time.Second
+	maxProfile = 1 << 20
 )
 
 // Run is one start of the runtime in hook mode.
@@ -64,9 +64,9 @@ type Run struct {
 func (r Run) Do() {
 	growStack(false)
 	log := newLog(r.Env)
-	c := &clock{began: r.Env.Now(), now: r.Env.Now, limit: patience}
+	c := &clock{began: r.Env.Now(), now: r.Env.Now, limit: hookTimeout}
 	if len(r.Args) > 1 && host.Event(r.Args[1]) == host.SessionEnd {
-		c.limit = lastPatience
+		c.limit = endTimeout
 	}
 	c.ring = func() {
 		log.fault(fmt.Errorf("no answer within %s", c.limit))

@@ -14,7 +14,7 @@ func TestNearest(t *testing.T) {
 		"mon":                    "min",
 		"allowed_tool":           "allowed-tools",
 		"sesionstart":            "SessionStart",
-		"colour":                 "",
+		"color":                  "",
 		"":                       "",
 	} {
 		if got := Nearest(word, words); got != want {

@@ -19,12 +19,6 @@ const (
 	maxStamp      = 64 << 10 // bytes
 )
 
-// Reader is what a state.Dir and a state.Tx have in common.
-type Reader interface {
-	Kind(name string) state.Kind
-	Read(name string, limit int64) ([]byte, error)
-}
-
 // Stamp is the content of the stamp for p in the environment of a hook.
 func Stamp(p host.Profile, getenv func(string) string) []byte {
 	var record state.Pairs
@@ -45,7 +39,7 @@ func Stamp(p host.Profile, getenv func(string) string) []byte {
 // Stamped returns p with the defaults of the plugin in use and getenv with the
 // user's options, both from the stamp called name. What getenv knows itself
 // comes first; without a stamp both are as they were.
-func Stamped(from Reader, name string, p host.Profile, getenv func(string) string) (host.Profile, func(string) string) {
+func Stamped(from state.Reader, name string, p host.Profile, getenv func(string) string) (host.Profile, func(string) string) {
 	data, err := from.Read(name, maxStamp)
 	if err != nil {
 		return p, getenv

@@ -34,7 +34,7 @@ type Values struct {
 
 // In reads the project's file from a state directory. What the user has set is
 // asked of getenv: only hooks are told (see Stamped).
-func In(from Reader, p host.Profile, getenv func(string) string) *Values {
+func In(from state.Reader, p host.Profile, getenv func(string) string) *Values {
 	v := &Values{profile: p, getenv: getenv}
 	data, err := from.Read(ConfigFile, maxConfig)
 	if err != nil || len(data) == 0 {
@@ -130,7 +130,7 @@ func (p Plugin) Set(key, value string) (string, error) {
 		path := p.Dir.Path(ConfigFile)
 		return "", fmt.Errorf("git tracks %s, so somebody else may have written it, and it is not obeyed; `git rm --cached %s` makes it yours", path, path)
 	}
-	err := p.Dir.Do(lockWait, func(tx *state.Tx) error {
+	err := p.Dir.WithLock(lockWait, func(tx *state.Tx) error {
 		old, err := tx.Read(ConfigFile, maxConfig)
 		if err != nil && tx.Kind(ConfigFile) != state.Absent {
 			return err

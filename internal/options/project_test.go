@@ -21,7 +21,7 @@ var (
 		{Key: "context_budget_mode", Kind: host.KindChoice, Default: "notify", Choices: []string{"notify", "snapshot"}, Aliases: map[string]string{"checkpoint": "snapshot"}, Scopes: both},
 		{Key: "context_window", Kind: host.KindInt, Min: 1000, Scopes: project},
 		{Key: "headless", Kind: host.KindBool, Default: "off", Scopes: project},
-		{Key: "colour", Kind: host.KindText, Scopes: []host.Scope{host.ScopeUser}},
+		{Key: "color", Kind: host.KindText, Scopes: []host.Scope{host.ScopeUser}},
 	}}
 	farewells = host.Profile{Plugin: "farewells", Options: []host.Option{
 		{Key: "auto_pct", Kind: host.KindOff, Default: "70", Max: 95, Scopes: both},
@@ -35,7 +35,7 @@ func none(string) string { return "" }
 // "" is no file.
 func in(t *testing.T, content string) Plugin {
 	t.Helper()
-	p := Plugin{Dir: state.At(filepath.Join(t.TempDir(), ".budgets")), Profile: budgets, Getenv: none}
+	p := Plugin{Dir: state.NewDir(filepath.Join(t.TempDir(), ".budgets")), Profile: budgets, Getenv: none}
 	if content != "" {
 		put(t, p, ConfigFile, content)
 	}
@@ -78,7 +78,7 @@ func TestSet(t *testing.T) {
 		{"headles", "on", before, "Did you mean headless?"},
 		{"size", "red", before, "The settings are context_budget_pct, context_budget_mode"},
 		{"", "red", before, "The settings are"},
-		{"colour", "red", before, "cannot be set for a project"},
+		{"color", "red", before, "cannot be set for a project"},
 	} {
 		p := in(t, before)
 		_, err := p.Set(tt.key, tt.value)
@@ -128,7 +128,7 @@ func TestFind(t *testing.T) {
 		"context_window": {"budgets", ""},
 		"auto_pct":       {"farewells", ""},
 		"headless":       {"", "budgets and farewells have a setting headless; say which one you mean, as in --plugin budgets"},
-		"auto":           {"", `there is no setting "auto". Did you mean auto_pct? The settings are context_budget_pct, context_budget_mode, context_window, headless, colour, auto_pct`},
+		"auto":           {"", `there is no setting "auto". Did you mean auto_pct? The settings are context_budget_pct, context_budget_mode, context_window, headless, color, auto_pct`},
 		"zzz":            {"", `there is no setting "zzz". The settings are`},
 	} {
 		p, err := Find(list, key)

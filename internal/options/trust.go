@@ -13,7 +13,7 @@ import (
 const trackedMark = ".config-tracked"
 
 // Tracked reports whether git tracked the project's file when Vet last asked.
-func Tracked(from Reader) bool { return from.Kind(trackedMark) != state.Absent }
+func Tracked(from state.Reader) bool { return from.Kind(trackedMark) != state.Absent }
 
 // Vet has the project's file in a state directory ignored from now on if git
 // tracks it, and obeyed if not: settings that came with a repository are not
@@ -35,7 +35,7 @@ func Vet(d state.Dir) (ignored bool, err error) {
 	if err != nil || foreign == marked {
 		return marked, err
 	}
-	return foreign, d.Do(lockWait, func(tx *state.Tx) error {
+	return foreign, d.WithLock(lockWait, func(tx *state.Tx) error {
 		if foreign {
 			return tx.Write(trackedMark, nil)
 		}
@@ -45,7 +45,7 @@ func Vet(d state.Dir) (ignored bool, err error) {
 
 // tracked reports whether git tracks the project's file.
 func tracked(d state.Dir) (bool, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), git.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), git.QueryTimeout)
 	defer cancel()
 	names, err := git.Tracked(ctx, d.Path(""), ConfigFile)
 	return len(names) > 0, err

@@ -104,10 +104,10 @@ const pipeGrace = time.Second
 // Run runs cmd in a process group of its own and waits for it. When ctx ends
 // first, the command and everything it started are interrupted as by ^C at a
 // terminal, so that they can put back what they have moved aside, and killed
-// if they are still there after grace; the error is then that of ctx. What
+// if they are still there after killDelay; the error is then that of ctx. What
 // the command leaves behind when it ends by itself is not touched, and not
 // waited for even if it holds the output pipe open.
-func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
+func Run(ctx context.Context, cmd *exec.Cmd, killDelay time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 		return err
 	case <-ctx.Done():
 	}
-	err = end(id, grace, interruptTree)
+	err = end(id, killDelay, interruptTree)
 	<-done
 	return errors.Join(ctx.Err(), err)
 }
@@ -157,17 +157,17 @@ func Start(cmd *exec.Cmd) (ID, error) {
 const pollEvery = 20 * time.Millisecond
 
 // Kill ends the process id and everything it started: asks first, waits at
-// most grace, then kills. A process that is gone already, or whose id belongs
+// most killDelay, then kills. A process that is gone already, or whose id belongs
 // to another one by now, is left alone; that is no error.
-func Kill(id ID, grace time.Duration) error { return end(id, grace, askTree) }
+func Kill(id ID, killDelay time.Duration) error { return end(id, killDelay, askTree) }
 
-func end(id ID, grace time.Duration, ask func(pid int) error) error {
+func end(id ID, killDelay time.Duration, ask func(pid int) error) error {
 	if _, same := id.current(); !same {
 		return nil
 	}
 	tree := descendants(id.PID)
-	if grace > 0 && ask(id.PID) == nil {
-		for end := time.Now().Add(grace); time.Now().Before(end); time.Sleep(pollEvery) {
+	if killDelay > 0 && ask(id.PID) == nil {
+		for end := time.Now().Add(killDelay); time.Now().Before(end); time.Sleep(pollEvery) {
 			if !anyLeft(append(tree, id)) {
 				return nil
 			}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/transcript"
@@ -49,7 +49,7 @@ type Step struct {
 
 // Hidden reports whether the host does not show Said.Message.
 func (s Step) Hidden() bool {
-	return s.Said.Message != "" && s.Payload.Event == host.SessionStart && continuity.HidesMessage(s.Payload.Source, s.Client)
+	return s.Said.Message != "" && s.Payload.Event == host.SessionStart && handover.HidesMessage(s.Payload.Source, s.Client)
 }
 
 // Run replays calls in order and hands each step to each as it is done. Then

@@ -48,26 +48,26 @@ type raw struct {
 	Call
 }
 
-// Shelf is the directory in which the recordings of one project lie. It is
+// Store is the directory in which the recordings of one project lie. It is
 // the user's and not the project's: a repository cannot bring one along and
 // thereby switch recording on.
-type Shelf struct{ dir string }
+type Store struct{ dir string }
 
-// Names on a shelf.
+// Names on a store.
 const (
 	ongoingName  = "recording.jsonl"
 	finishedName = "recorded.jsonl"
 	offsetsName  = "offsets" // how far each transcript has been recorded
 )
 
-// ShelfFor returns the shelf of a project. project should be a path without
+// StoreFor returns the store of a project. project should be a path without
 // links, as the host names it.
-func ShelfFor(project string, getenv func(string) string) Shelf {
+func StoreFor(project string, getenv func(string) string) Store {
 	project = filepath.Clean(project)
 	sum := fnv.New64a()
 	io.WriteString(sum, project)
 	name := fmt.Sprintf("%.40s-%016x", filepath.Base(project), sum.Sum64())
-	return Shelf{filepath.Join(shelves(getenv), name)}
+	return Store{filepath.Join(shelves(getenv), name)}
 }
 
 // shelves returns the directory of all of them.
@@ -87,14 +87,14 @@ func stateHome(getenv func(string) string) string {
 }
 
 // Ongoing is the file that hooks append to. Recording is on while it exists.
-func (s Shelf) Ongoing() string { return filepath.Join(s.dir, ongoingName) }
+func (s Store) Ongoing() string { return filepath.Join(s.dir, ongoingName) }
 
 // Finished is the file of the recording that ended last.
-func (s Shelf) Finished() string { return filepath.Join(s.dir, finishedName) }
+func (s Store) Finished() string { return filepath.Join(s.dir, finishedName) }
 
 // Start begins a recording. It reports false when one is under way already.
 // The recording before it, if any, is dropped.
-func (s Shelf) Start() (bool, error) {
+func (s Store) Start() (bool, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return false, err
 	}
@@ -106,7 +106,7 @@ func (s Shelf) Start() (bool, error) {
 }
 
 // Stop ends the recording. It reports false when there is none.
-func (s Shelf) Stop() (bool, error) {
+func (s Store) Stop() (bool, error) {
 	err := os.Rename(s.Ongoing(), s.Finished())
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -116,12 +116,12 @@ func (s Shelf) Stop() (bool, error) {
 
 // Drop deletes whatever has been recorded, and the directories that are empty
 // then.
-func (s Shelf) Drop() error {
+func (s Store) Drop() error {
 	if err := os.RemoveAll(s.dir); err != nil {
 		return err
 	}
 	recordings := filepath.Dir(s.dir)
-	os.Remove(recordings)               // fails while another project has a shelf
+	os.Remove(recordings)               // fails while another project has a store
 	os.Remove(filepath.Dir(recordings)) // fails while something else is kept there
 	return nil
 }
@@ -134,7 +134,7 @@ func remove(path string) error {
 }
 
 // Open opens the recording under way, or else the finished one.
-func (s Shelf) Open() (*os.File, error) {
+func (s Store) Open() (*os.File, error) {
 	f, err := os.Open(s.Ongoing())
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err = os.Open(s.Finished())
@@ -149,18 +149,18 @@ func Tap(call *host.Call, stdin []byte) error {
 	if _, err := os.Lstat(shelves(call.Env.Getenv)); err != nil {
 		return nil
 	}
-	shelf := ShelfFor(call.Project, call.Env.Getenv)
-	info, err := os.Lstat(shelf.Ongoing())
+	store := StoreFor(call.Project, call.Env.Getenv)
+	info, err := os.Lstat(store.Ongoing())
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRecording {
 		return nil
 	}
 	call.Slow()
-	return state.At(shelf.dir).Do(tapWait, func(tx *state.Tx) error {
-		return shelf.take(tx, call, stdin)
+	return state.NewDir(store.dir).WithLock(tapWait, func(tx *state.Tx) error {
+		return store.take(tx, call, stdin)
 	})
 }
 
-func (s Shelf) take(tx *state.Tx, call *host.Call, stdin []byte) error {
+func (s Store) take(tx *state.Tx, call *host.Call, stdin []byte) error {
 	r := raw{Time: call.Env.Now().UTC(), Plugin: call.Plugin, Call: Call{
 		Event:   call.Payload.Event,
 		Env:     map[string]string{},
@@ -326,7 +326,7 @@ type Recorded struct {
 	Bytes int64
 }
 
-// Summary says what is in the file f of a shelf.
+// Summary says what is in the file f of a store.
 func Summary(f *os.File) (Recorded, error) {
 	info, err := f.Stat()
 	if err != nil {

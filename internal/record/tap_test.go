@@ -16,7 +16,7 @@ import (
 
 // tapped is a project whose hooks are tapped.
 type tapped struct {
-	shelf      Shelf
+	store      Store
 	home       string
 	project    string
 	transcript string
@@ -37,7 +37,7 @@ func newTapped(t *testing.T) *tapped {
 		"XDG_STATE_HOME": filepath.Join(home, "state"), "CLAUDE_PROJECT_DIR": p.project, "CLAUDE_CODE_ENTRYPOINT": "cli",
 		"ANTHROPIC_API_KEY": "sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaa", "CLAUDE_PLUGIN_OPTION_PCT": "30",
 	}
-	p.shelf = ShelfFor(p.project, p.getenv)
+	p.store = StoreFor(p.project, p.getenv)
 	for _, dir := range []string{p.project, filepath.Dir(p.transcript)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func (p *tapped) getenv(key string) string { return p.vars[key] }
 // on switches recording on.
 func (p *tapped) on(t *testing.T) *tapped {
 	t.Helper()
-	if begun, err := p.shelf.Start(); !begun || err != nil {
+	if begun, err := p.store.Start(); !begun || err != nil {
 		t.Fatalf("Start: %v, %v", begun, err)
 	}
 	return p
@@ -99,7 +99,7 @@ func (p *tapped) write(t *testing.T, text string) {
 // export returns the recording, as calls and as it is written.
 func (p *tapped) export(t *testing.T, text bool) ([]Call, string, Redaction) {
 	t.Helper()
-	f, err := p.shelf.Open()
+	f, err := p.store.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,25 +125,25 @@ func TestTapIsOffUntilSwitchedOn(t *testing.T) {
 		t.Errorf("something was written: %v", err)
 	}
 	p.on(t)
-	if begun, err := p.shelf.Start(); begun || err != nil {
+	if begun, err := p.store.Start(); begun || err != nil {
 		t.Errorf("started twice: %v, %v", begun, err)
 	}
 	p.hook(t, "cc-reload", host.Stop, nil)
-	if ended, err := p.shelf.Stop(); !ended || err != nil {
+	if ended, err := p.store.Stop(); !ended || err != nil {
 		t.Errorf("Stop: %v, %v", ended, err)
 	}
-	if ended, err := p.shelf.Stop(); ended || err != nil {
+	if ended, err := p.store.Stop(); ended || err != nil {
 		t.Errorf("stopped twice: %v, %v", ended, err)
 	}
 	p.hook(t, "cc-reload", host.Stop, nil)
 	if calls, _, _ := p.export(t, false); len(calls) != 1 {
 		t.Errorf("%d calls, want the one while it was on", len(calls))
 	}
-	info, err := os.Stat(p.shelf.Finished())
+	info, err := os.Stat(p.store.Finished())
 	if err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("others may read it: %v, %v", info.Mode(), err)
 	}
-	if err := p.shelf.Drop(); err != nil {
+	if err := p.store.Drop(); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := os.ReadDir(p.vars["XDG_STATE_HOME"]); len(left) != 0 {

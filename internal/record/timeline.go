@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 // Marks of a step: what its hooks had to say.
@@ -33,7 +34,7 @@ const (
 // a terminal would obey is shown to it in print.
 type Timeline struct {
 	Out   io.Writer
-	Color bool // ANSI colours
+	Color bool // ANSI colors
 	Width int  // columns
 	Full  bool // texts are printed whole
 
@@ -60,7 +61,7 @@ func (t *Timeline) Begin(name, plugin string, calls []Call) {
 		}
 	}
 	last := calls[len(calls)-1].T
-	fmt.Fprintf(t.Out, "%s  %s\n\n", t.bold(host.Visible(name)), t.dim(fmt.Sprintf("%s · %s · %.0f s · %s",
+	fmt.Fprintf(t.Out, "%s  %s\n\n", t.bold(term.Visible(name)), t.dim(fmt.Sprintf("%s · %s · %.0f s · %s",
 		plugin, count(len(calls), "hook call"), last, count(max(len(ids), 1), "session"))))
 }
 
@@ -79,8 +80,8 @@ func (t *Timeline) Step(s Step) {
 	if name := t.names[s.Payload.SessionID]; name != "" {
 		about = strings.TrimSpace(name + "  " + about)
 	}
-	about = host.Visible(about)
-	event := fmt.Sprintf("%-16s", host.Visible(string(s.Payload.Event)))
+	about = term.Visible(about)
+	event := fmt.Sprintf("%-16s", term.Visible(string(s.Payload.Event)))
 	if s.Said.Silent() && s.Fault == "" {
 		event, about = t.dim(event), t.dim(about)
 	} else {
@@ -122,7 +123,7 @@ func (t *Timeline) End(next Step) {
 		t.text("on screen", next.Said.Message, t.yellow)
 		fmt.Fprintln(t.Out)
 	}
-	for _, line := range wrap(host.Visible(strings.TrimSpace(given.Said.Context)), t.width()-4) {
+	for _, line := range wrap(term.Visible(strings.TrimSpace(given.Said.Context)), t.width()-4) {
 		fmt.Fprintln(t.Out, strings.TrimRight("  "+t.dim("│")+" "+line, " "))
 	}
 }
@@ -132,7 +133,7 @@ func (t *Timeline) text(label, s string, paint func(string) string) {
 	if s == "" {
 		return
 	}
-	lines := wrap(host.Visible(strings.TrimSpace(s)), t.width()-marginWidth)
+	lines := wrap(term.Visible(strings.TrimSpace(s)), t.width()-marginWidth)
 	if more := len(lines) - excerpt; !t.Full && more > 1 {
 		lines = append(lines[:excerpt], "… "+count(more, "more line"))
 	}

@@ -6,14 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-// Desk is where a person or a slash command works on the digest of a project,
+// Store is where a person or a slash command works on the digest of a project,
 // apart from any hook.
-type Desk struct {
+type Store struct {
 	Project string
 	Session string // the session that runs the command, "" outside of one
 	Env     host.Env
@@ -44,7 +45,7 @@ const MaxDigest = maxFile
 // Write replaces the project's digest by data, stamped with the session and
 // the time; intent, if not empty, replaces the one in its frontmatter. What is
 // missing is no reason to refuse it: a thin digest is better than none.
-func (d Desk) Write(data []byte, intent string, arm bool) (Written, error) {
+func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
 	doc := strings.TrimPrefix(strings.ToValidUTF8(string(data), "\ufffd"), "\ufeff")
 	switch {
 	case strings.TrimSpace(doc) == "":
@@ -58,7 +59,7 @@ func (d Desk) Write(data []byte, intent string, arm bool) (Written, error) {
 	now := d.Env.Now()
 	doc = stampDigest(doc, d.Session, now)
 	if intent != "" {
-		doc, _ = continuity.SetFront(doc, keyIntent, intent)
+		doc, _ = notes.SetFront(doc, keyIntent, intent)
 	}
 	dir := dirOf(d.Project)
 	w := Written{Path: dir.Path(digestFile), Lacks: missing(doc)}
@@ -67,7 +68,7 @@ func (d Desk) Write(data []byte, intent string, arm bool) (Written, error) {
 	if arm {
 		answer = vet(dir)
 	}
-	err := dir.Do(lockWait, func(tx *state.Tx) error {
+	err := dir.WithLock(lockWait, func(tx *state.Tx) error {
 		kept, err := keepAside(tx, d.Session, owner, now)
 		switch {
 		case err != nil && kept.Owner != "":
@@ -92,24 +93,24 @@ func (d Desk) Write(data []byte, intent string, arm bool) (Written, error) {
 }
 
 // put arms for the next session, unless git has something against it.
-func (d Desk) put(tx *state.Tx, answer vetting) error {
+func (d Store) put(tx *state.Tx, answer vetting) error {
 	if err := answer.write(tx); err != nil {
 		return err
 	}
 	if err := answer.against(); err != nil {
 		return err
 	}
-	return continuity.Arm{Owner: d.Session, Client: continuity.Here(d.Env)}.Put(tx)
+	return handover.Arm{Owner: d.Session, Client: handover.Here(d.Env)}.Put(tx)
 }
 
 // Arm hands the digest that is there to the next session.
-func (d Desk) Arm() error {
+func (d Store) Arm() error {
 	dir := dirOf(d.Project)
 	if dir.Kind("") == state.Absent {
 		return ErrNoDigest // and no directory for its sake
 	}
 	answer := vet(dir)
-	return dir.Do(lockWait, func(tx *state.Tx) error {
+	return dir.WithLock(lockWait, func(tx *state.Tx) error {
 		if _, ok, err := readDigest(tx); err != nil {
 			return err
 		} else if !ok {
@@ -124,7 +125,7 @@ func (d Desk) Arm() error {
 // this session's from now on. It reports whether that was so. A digest that git
 // tracks is an error: somebody else may have written it (case F61). Where git
 // gives no answer the person who asks has been told, and decides.
-func (d Desk) Take() (doc string, taken bool, err error) {
+func (d Store) Take() (doc string, taken bool, err error) {
 	dir := dirOf(d.Project)
 	doc, ok, err := readDigest(dir)
 	switch {
@@ -137,11 +138,11 @@ func (d Desk) Take() (doc string, taken bool, err error) {
 	case !d.takes(dir):
 		return doc, false, nil
 	}
-	err = dir.Do(lockWait, func(tx *state.Tx) error {
+	err = dir.WithLock(lockWait, func(tx *state.Tx) error {
 		if !d.takes(tx) {
 			return nil // another session was faster
 		}
-		if err := continuity.Disarm(tx); err != nil {
+		if err := handover.Disarm(tx); err != nil {
 			return err
 		}
 		taken = true
@@ -152,7 +153,7 @@ func (d Desk) Take() (doc string, taken bool, err error) {
 }
 
 // takes reports whether reading the digest uses up the arm.
-func (d Desk) takes(from reader) bool {
-	arm, armed := continuity.FindArm(from)
+func (d Store) takes(from state.Reader) bool {
+	arm, armed := handover.FindArm(from)
 	return armed && d.Session != "" && arm.Owner != d.Session
 }

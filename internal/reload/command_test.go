@@ -10,8 +10,8 @@ import (
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-func (w *world) desk(session string) Desk {
-	return Desk{Project: w.project, Session: session, Env: w.call().Env, Profile: testProfile}
+func (w *world) store(session string) Store {
+	return Store{Project: w.project, Session: session, Env: w.call().Env, Profile: testProfile}
 }
 
 const page = "---\nintent: x\n---\n\n## Done this stretch\n- a\n\n## In flight\n- b\n\n## Next concrete step\n- c\n\n## Open questions & risks\n- d\n"
@@ -36,7 +36,7 @@ func TestWriteTakesWhatItCan(t *testing.T) {
 		"far too much":       {page + strings.Repeat("x", MaxDigest), "", nil, 0, true},
 	} {
 		w := newWorld(t)
-		got, err := w.desk("s1").Write([]byte(tt.in), tt.intent, false)
+		got, err := w.store("s1").Write([]byte(tt.in), tt.intent, false)
 		if _, bad := errors.AsType[BadDigest](err); bad != tt.bad || !bad && err != nil {
 			t.Errorf("%s: error %v", name, err)
 			continue
@@ -58,7 +58,7 @@ func TestWriteTakesWhatItCan(t *testing.T) {
 func TestDeskMeetsOddThings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	d := w.desk("s1")
+	d := w.store("s1")
 	if err := os.MkdirAll(w.path(digestFile), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -84,13 +84,13 @@ func TestDeskMeetsOddThings(t *testing.T) {
 			os.WriteFile(w.path(name), nil, 0o600)
 		}
 		want := w.path(name) + " is a "
-		if err := w.desk("s1").Arm(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := w.store("s1").Arm(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: arm: %v", name, err)
 		}
-		if _, err := w.desk("s1").Write([]byte(page), "", true); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := w.store("s1").Write([]byte(page), "", true); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: write: %v", name, err)
 		}
-		s := w.desk("s1").Status("").String()
+		s := w.store("s1").Status("").String()
 		says(t, s, "Problem:  "+want, "move it away")
 		if strings.Contains(s, "pending") {
 			t.Errorf("%q: %s", name, s)
@@ -100,19 +100,19 @@ func TestDeskMeetsOddThings(t *testing.T) {
 	w = newWorld(t)
 	w.put(digestFile, page)
 	os.Mkdir(w.path(armFile), 0o755)
-	if err := w.desk("s1").Arm(); err == nil || err.Error() != w.path(armFile)+" is a directory, not a file; move it away" {
+	if err := w.store("s1").Arm(); err == nil || err.Error() != w.path(armFile)+" is a directory, not a file; move it away" {
 		t.Errorf("arm: %v", err)
 	}
 	w = newWorld(t)
 	w.put(digestFile, strings.Repeat("x", maxFile+1))
-	if _, _, err := w.desk("s1").Take(); !errors.Is(err, state.ErrTooLarge) {
+	if _, _, err := w.store("s1").Take(); !errors.Is(err, state.ErrTooLarge) {
 		t.Errorf("take: %v", err)
 	}
 	w.put(armFile, "s0")
-	if s := w.desk("s1").Status(""); s.Digest == nil || s.Digest.Problem == "" || s.Armed || !strings.Contains(s.Blocked, "larger than") {
+	if s := w.store("s1").Status(""); s.Digest == nil || s.Digest.Problem == "" || s.Armed || !strings.Contains(s.Blocked, "larger than") {
 		t.Errorf("status: %+v", s)
 	}
-	gone := w.desk("s1")
+	gone := w.store("s1")
 	gone.Project += "/gone"
 	if _, err := gone.Write([]byte(page), "", false); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a project that is gone: %v", err)
@@ -127,7 +127,7 @@ func TestStatusSaysWhatIsTheMatter(t *testing.T) {
 	if err := os.Mkdir(w.path(armFile), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	says(t, w.desk("s1").Status(w.transcript).String(),
+	says(t, w.store("s1").Status(w.transcript).String(),
 		"Budget:   off (project file)", "Armed:    no: what stands at .reload/pending is not a file",
 		"Snapshot: a turn that writes the digest is running", `Ignored:  project file: context_window is "12"`)
 }

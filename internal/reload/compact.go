@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
@@ -35,10 +36,10 @@ func replaceable(doc string, present bool) bool {
 func preCompact(call *host.Call) (host.Output, error) {
 	dir := dirOf(call.Project)
 	settings := settingsFor(call, dir)
-	if continuity.LoopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !settings.Headless {
+	if handover.LoopActive(call.Project) || handover.Headless(call.Env.Getenv) && !settings.Headless {
 		return host.Output{}, nil
 	}
-	begin := continuity.Begin(call.Payload, call.Env)
+	begin := handover.Begin(call.Payload, call.Env)
 	// Transcript and git are read before the lock is taken; what they are read
 	// for is decided again under it.
 	var fallback []byte
@@ -56,8 +57,8 @@ func preCompact(call *host.Call) (host.Output, error) {
 	if replaceable(old, present) {
 		fallback = []byte(gatherMechanical(call, dir, old).digest())
 	}
-	return host.Output{}, dir.Do(lockWait, func(tx *state.Tx) error {
-		arm, armed := continuity.FindArm(tx)
+	return host.Output{}, dir.WithLock(lockWait, func(tx *state.Tx) error {
+		arm, armed := handover.FindArm(tx)
 		if armed && begin.LeftTo(arm) {
 			return nil // the digest is waiting for somebody else
 		}
@@ -73,7 +74,7 @@ func preCompact(call *host.Call) (host.Output, error) {
 				return err
 			}
 		}
-		return continuity.Arm{Owner: begin.Session, Client: begin.Client}.Put(tx)
+		return handover.Arm{Owner: begin.Session, Client: begin.Client}.Put(tx)
 	})
 }
 
@@ -82,17 +83,17 @@ func preCompact(call *host.Call) (host.Output, error) {
 func postCompact(call *host.Call) (host.Output, error) {
 	dir := dirOf(call.Project)
 	text := strings.TrimSpace(call.Payload.Summary)
-	if text == "" || continuity.LoopActive(call.Project) || continuity.Headless(call.Env.Getenv) && !settingsFor(call, dir).Headless {
+	if text == "" || handover.LoopActive(call.Project) || handover.Headless(call.Env.Getenv) && !settingsFor(call, dir).Headless {
 		return host.Output{}, nil
 	}
 	text, _ = transcript.Redact(strings.ToValidUTF8(text, "\ufffd"))
-	session, now := continuity.SessionID(call.Payload), call.Env.Now().UTC()
-	doc := continuity.WithFront(host.Cut(text, maxSummary)+"\n", keyOwner, session, keyUpdated, now.Format(time.RFC3339))
-	return host.Output{}, dir.Do(lockWait, func(tx *state.Tx) error {
+	session, now := handover.SessionID(call.Payload), call.Env.Now().UTC()
+	doc := notes.WithFront(host.Cut(text, maxSummary)+"\n", keyOwner, session, keyUpdated, now.Format(time.RFC3339))
+	return host.Output{}, dir.WithLock(lockWait, func(tx *state.Tx) error {
 		names := summaries(dir)
 		if n := len(names); n > 0 {
 			last, err := tx.Read(names[n-1], maxFile)
-			if err == nil && continuity.Body(string(last)) == continuity.Body(doc) && continuity.FrontValue(string(last), keyOwner) == session {
+			if err == nil && notes.Body(string(last)) == notes.Body(doc) && notes.FrontValue(string(last), keyOwner) == session {
 				return nil // case F44
 			}
 		}
@@ -120,9 +121,9 @@ func lastSummary(dir state.Dir, session string) (text string, at time.Time) {
 	names := summaries(dir)
 	for _, name := range slices.Backward(names) {
 		data, err := dir.Read(name, maxFile)
-		if err == nil && continuity.FrontValue(string(data), keyOwner) == session {
-			at, _ := time.Parse(time.RFC3339, continuity.FrontValue(string(data), keyUpdated))
-			return continuity.Body(string(data)), at
+		if err == nil && notes.FrontValue(string(data), keyOwner) == session {
+			at, _ := time.Parse(time.RFC3339, notes.FrontValue(string(data), keyUpdated))
+			return notes.Body(string(data)), at
 		}
 	}
 	return "", time.Time{}
@@ -131,13 +132,13 @@ func lastSummary(dir state.Dir, session string) (text string, at time.Time) {
 // gatherMechanical collects what a mechanical digest is made of. old is the
 // mechanical digest it replaces, "" for none.
 func gatherMechanical(call *host.Call, dir state.Dir, old string) mechanical {
-	m := mechanical{Session: continuity.SessionID(call.Payload), Now: call.Env.Now(), Project: call.Project}
+	m := mechanical{Session: handover.SessionID(call.Payload), Now: call.Env.Now(), Project: call.Project}
 	m.Summary, m.SummaryAt = lastSummary(dir, m.Session)
 	// The summary stands for everything before it; without one the whole
 	// session counts.
 	var since time.Time
-	if m.Summary != "" && isMechanical(old) && continuity.FrontValue(old, keyOwner) == m.Session {
-		since, _ = time.Parse(time.RFC3339, continuity.FrontValue(old, keyUpdated))
+	if m.Summary != "" && isMechanical(old) && notes.FrontValue(old, keyOwner) == m.Session {
+		since, _ = time.Parse(time.RFC3339, notes.FrontValue(old, keyUpdated))
 	}
 	var err error
 	if m.Facts, err = transcript.ReadFacts(call.Payload.TranscriptPath, since); err != nil {
@@ -148,7 +149,7 @@ func gatherMechanical(call *host.Call, dir state.Dir, old string) mechanical {
 			m.Facts.Prompts = all.Prompts
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), git.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), git.QueryTimeout)
 	defer cancel()
 	// The worktree that the session stands in, not the project (case F39).
 	cwd := call.Payload.Cwd

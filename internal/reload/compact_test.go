@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
@@ -86,9 +86,9 @@ func TestPreCompactWritesAMechanicalDigest(t *testing.T) {
 		"Asked before: split the parser\n",
 		"Failed: `go test ./parser`: ",
 	)
-	next, _ := continuity.Section(doc, sectionNext)
+	next, _ := notes.Section(doc, sectionNext)
 	says(t, next, "Go on with: fix TestLexer")
-	risks, _ := continuity.Section(doc, sectionRisk)
+	risks, _ := notes.Section(doc, sectionRisk)
 	if strings.Contains(risks, "go vet") || strings.Contains(doc, "write the lexer") {
 		t.Errorf("what is settled is still there:\n%s", doc)
 	}
@@ -217,7 +217,7 @@ func TestPostCompactKeepsTheNewestThree(t *testing.T) {
 		t.Fatalf("kept %v", names)
 	}
 	for i, name := range names {
-		if body := continuity.Body(w.read(name)); body != fmt.Sprintf("summary %d\n", i+2) {
+		if body := notes.Body(w.read(name)); body != fmt.Sprintf("summary %d\n", i+2) {
 			t.Errorf("%s holds %q", name, body)
 		}
 	}

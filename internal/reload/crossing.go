@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -47,7 +47,7 @@ func fingerprint(p host.Payload) string {
 // "session: ms pid fingerprint" each, ms being milliseconds since 1970.
 type crossings []crossing
 
-func readCrossings(from reader) crossings {
+func readCrossings(from state.Reader) crossings {
 	data, err := from.Read(crossingFile, maxFile)
 	if err != nil {
 		return nil
@@ -115,13 +115,13 @@ func (list crossings) write(tx *state.Tx) error {
 // note records that this Stop is part of the handshake of its session.
 func (list crossings) note(tx *state.Tx, call *host.Call) error {
 	id := sessionKey(call.Payload)
-	c := crossing{id, continuity.Here(call.Env).PID, call.Env.Now(), fingerprint(call.Payload)}
+	c := crossing{id, handover.Here(call.Env).PID, call.Env.Now(), fingerprint(call.Payload)}
 	return append(list.without(id), c).write(tx)
 }
 
 // sessionKey returns the id of the payload's session in a form that cannot
 // break a line of the file.
-func sessionKey(p host.Payload) string { return continuity.FileName(continuity.SessionID(p)) }
+func sessionKey(p host.Payload) string { return handover.FileName(handover.SessionID(p)) }
 
 // forgetCrossing takes back what Stop knows of the budget being crossed: the
 // context is a new one. For SessionStart with source startup, clear and

@@ -6,7 +6,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -36,12 +37,12 @@ const mechanicalMark = "(mechanical"
 // readDigest returns the digest, false when there is nothing to hand over. What
 // cannot be read, is larger than any digest is, or is no file, is an error that
 // says what to do about it.
-func readDigest(from reader) (doc string, ok bool, err error) {
+func readDigest(from state.Reader) (doc string, ok bool, err error) {
 	switch from.Kind(digestFile) {
 	case state.Absent:
 		return "", false, nil
 	case state.Other:
-		return "", false, from.Odd(digestFile)
+		return "", false, from.NotRegular(digestFile)
 	}
 	data, err := from.Read(digestFile, maxFile)
 	if err != nil {
@@ -61,19 +62,19 @@ func (e errUnread) Unwrap() error { return e.cause }
 // frontmatter gets one, unless it begins like one that was never closed. The
 // body keeps its bytes. What a model writes is no longer mechanical.
 func stampDigest(doc, owner string, now time.Time) string {
-	if !continuity.HasFront(doc) {
+	if !notes.HasFront(doc) {
 		if strings.HasPrefix(strings.TrimPrefix(doc, "\ufeff"), "---") {
 			return doc
 		}
-		doc = continuity.WithFront(doc, keyOwner, "", keyUpdated, "", keyIntent, "")
+		doc = notes.WithFront(doc, keyOwner, "", keyUpdated, "", keyIntent, "")
 	}
 	if owner != "" {
-		doc, _ = continuity.SetFront(doc, keyOwner, owner)
+		doc, _ = notes.SetFront(doc, keyOwner, owner)
 	}
-	doc, _ = continuity.SetFront(doc, keyUpdated, now.UTC().Format(time.RFC3339))
-	if intent := continuity.FrontValue(doc, keyIntent); strings.HasPrefix(intent, mechanicalMark) {
+	doc, _ = notes.SetFront(doc, keyUpdated, now.UTC().Format(time.RFC3339))
+	if intent := notes.FrontValue(doc, keyIntent); strings.HasPrefix(intent, mechanicalMark) {
 		_, rest, _ := strings.Cut(intent, ")")
-		doc, _ = continuity.SetFront(doc, keyIntent, strings.TrimSpace(rest))
+		doc, _ = notes.SetFront(doc, keyIntent, strings.TrimSpace(rest))
 	}
 	return doc
 }
@@ -81,7 +82,7 @@ func stampDigest(doc, owner string, now time.Time) string {
 // setOwner names the session that carries the thread from here on, where the
 // digest can say so, and keeps the time of the file: nothing new is in it.
 func setOwner(tx *state.Tx, doc, session string) (string, error) {
-	owned, ok := continuity.SetFront(doc, keyOwner, session)
+	owned, ok := notes.SetFront(doc, keyOwner, session)
 	if !ok || session == "" || owned == doc {
 		return doc, nil
 	}
@@ -96,11 +97,11 @@ func setOwner(tx *state.Tx, doc, session string) (string, error) {
 // sections that are not there or say nothing at all.
 func missing(doc string) []string {
 	var list []string
-	if continuity.FrontValue(doc, keyIntent) == "" {
+	if notes.FrontValue(doc, keyIntent) == "" {
 		list = append(list, keyIntent)
 	}
 	for _, title := range []string{sectionDone, sectionOpen, sectionNext, sectionRisk} {
-		if text, ok := continuity.Section(doc, title); !ok || strings.TrimSpace(text) == "" {
+		if text, ok := notes.Section(doc, title); !ok || strings.TrimSpace(text) == "" {
 			list = append(list, title)
 		}
 	}
@@ -109,13 +110,13 @@ func missing(doc string) []string {
 
 // isMechanical reports whether a program wrote the digest.
 func isMechanical(doc string) bool {
-	return strings.HasPrefix(continuity.FrontValue(doc, keyIntent), mechanicalMark)
+	return strings.HasPrefix(notes.FrontValue(doc, keyIntent), mechanicalMark)
 }
 
 // isStub reports whether a digest holds headings and filler and nothing to go
 // on with.
 func isStub(doc string) bool {
-	for line := range strings.Lines(continuity.Body(doc)) {
+	for line := range strings.Lines(notes.Body(doc)) {
 		line = strings.TrimSpace(line)
 		if line != "" && line[0] != '#' && !saysNothing(line) {
 			return false
@@ -143,7 +144,7 @@ func saysNothing(line string) bool {
 // firstLine returns the first line of a section that says something, without
 // its bullet, "" when there is none.
 func firstLine(doc, title string) string {
-	text, _ := continuity.Section(doc, title)
+	text, _ := notes.Section(doc, title)
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "-*+> \t")
 		if line != "" {
@@ -162,7 +163,7 @@ const (
 
 // banner is the line that tells a person what was picked up.
 func banner(doc string) string {
-	intent := continuity.FrontValue(doc, keyIntent)
+	intent := notes.FrontValue(doc, keyIntent)
 	done, open := firstLine(doc, sectionDone), firstLine(doc, sectionOpen)
 	if saysNothing(done) {
 		done = ""
@@ -171,17 +172,17 @@ func banner(doc string) string {
 		open = ""
 	}
 	return textBanner(
-		continuity.Line(intent, bannerIntent),
-		continuity.Line(done, bannerPart),
-		continuity.Line(open, bannerPart),
-		continuity.Line(firstLine(doc, sectionNext), bannerNext),
+		notes.Line(intent, bannerIntent),
+		notes.Line(done, bannerPart),
+		notes.Line(open, bannerPart),
+		notes.Line(firstLine(doc, sectionNext), bannerNext),
 	)
 }
 
-// notes puts a digest into the form in which the next session gets it.
-func notes(doc, path string) string {
-	return continuity.Notes{
-		Intro: textIntro(continuity.Line(continuity.FrontValue(doc, keyUpdated), 40), isMechanical(doc)),
+// forContext puts a digest into the form in which the next session gets it.
+func forContext(doc, path string) string {
+	return notes.Page{
+		Intro: textIntro(notes.Line(notes.FrontValue(doc, keyUpdated), 40), isMechanical(doc)),
 		Doc:   doc,
 		First: survivors,
 		Rest:  func(left int) string { return textRest(path, left) },
@@ -191,7 +192,7 @@ func notes(doc, path string) string {
 // asideName is the file of a foreign session's digest; the time is added when
 // another digest of that session is there already.
 func asideName(owner string, wrote time.Time, again int) string {
-	name := continuity.FileName(owner)
+	name := handover.FileName(owner)
 	if name == "" {
 		name = "unknown"
 	}

@@ -45,7 +45,7 @@ const lockWait = 2 * time.Second
 const maxFile = 1 << 20
 
 // dirOf returns the state directory of a project.
-func dirOf(project string) state.Dir { return state.At(filepath.Join(project, ".reload")) }
+func dirOf(project string) state.Dir { return state.NewDir(filepath.Join(project, ".reload")) }
 
 // Handler returns what answers e, nil if nothing does.
 func Handler(e host.Event) host.Handler {

@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -41,7 +42,7 @@ func keepAside(tx *state.Tx, writer string, window time.Duration, now time.Time)
 		return aside{}, err
 	}
 	_, wrote := tx.Stat(digestFile)
-	owner := continuity.FrontValue(doc, keyOwner)
+	owner := notes.FrontValue(doc, keyOwner)
 	if !decideAside(asideFacts{owner, writer, now.Sub(wrote), window}) {
 		return aside{}, nil
 	}
@@ -67,7 +68,7 @@ func keepAside(tx *state.Tx, writer string, window time.Duration, now time.Time)
 // guardDigest keeps a foreign digest aside and returns what to say about it.
 func guardDigest(project, writer string, window time.Duration, now time.Time) (string, error) {
 	var kept aside
-	err := dirOf(project).Do(lockWait, func(tx *state.Tx) (err error) {
+	err := dirOf(project).WithLock(lockWait, func(tx *state.Tx) (err error) {
 		kept, err = keepAside(tx, writer, window, now)
 		return err
 	})
@@ -87,7 +88,7 @@ func guardDigest(project, writer string, window time.Duration, now time.Time) (s
 // returns the line that says so, "" when there was no need to. s is the
 // project's Effective settings.
 func ClaimDigest(project, writer string, s Settings, now time.Time) (string, error) {
-	if continuity.LoopActive(project) || dirOf(project).Kind(digestFile) != state.File {
+	if handover.LoopActive(project) || dirOf(project).Kind(digestFile) != state.File {
 		return "", nil
 	}
 	return guardDigest(project, writer, s.OwnerWindow, now)
@@ -96,11 +97,11 @@ func ClaimDigest(project, writer string, s Settings, now time.Time) (string, err
 // preTool runs before the host writes a file. It has no say in whether that
 // may happen.
 func preTool(call *host.Call) (host.Output, error) {
-	if !writesDigest(call) || continuity.LoopActive(call.Project) {
+	if !writesDigest(call) || handover.LoopActive(call.Project) {
 		return host.Output{}, nil
 	}
 	window := settingsFor(call, dirOf(call.Project)).OwnerWindow
-	said, err := guardDigest(call.Project, continuity.SessionID(call.Payload), window, call.Env.Now())
+	said, err := guardDigest(call.Project, handover.SessionID(call.Payload), window, call.Env.Now())
 	if err != nil {
 		call.Env.Log("the digest was not kept aside", "error", err.Error())
 	}
@@ -110,11 +111,11 @@ func preTool(call *host.Call) (host.Output, error) {
 // postTool runs after the host has written a file. A digest names its owner
 // and its time, which the model can only guess.
 func postTool(call *host.Call) (host.Output, error) {
-	if !writesDigest(call) || continuity.LoopActive(call.Project) {
+	if !writesDigest(call) || handover.LoopActive(call.Project) {
 		return host.Output{}, nil
 	}
 	var out host.Output
-	err := dirOf(call.Project).Do(lockWait, func(tx *state.Tx) error {
+	err := dirOf(call.Project).WithLock(lockWait, func(tx *state.Tx) error {
 		doc, ok, err := readDigest(tx)
 		if !ok {
 			return err
@@ -123,7 +124,7 @@ func postTool(call *host.Call) (host.Output, error) {
 			out.Context = textMissing(lacks)
 		}
 		_, wrote := tx.Stat(digestFile)
-		if err := tx.Write(digestFile, []byte(stampDigest(doc, continuity.SessionID(call.Payload), call.Env.Now()))); err != nil {
+		if err := tx.Write(digestFile, []byte(stampDigest(doc, handover.SessionID(call.Payload), call.Env.Now()))); err != nil {
 			return err
 		}
 		// The host takes a file with a later time for one that somebody else

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/notes"
 )
 
 func TestDecideAside(t *testing.T) {
@@ -234,10 +234,10 @@ func TestPostToolStampsTheDigest(t *testing.T) {
 			if tt.lacks == nil && out.Context != "" || out.Message != "" || strings.Contains(out.Context, "\n") {
 				t.Errorf("said %+v", out)
 			}
-			if got := w.read(digestFile); !strings.HasSuffix(got, continuity.Body(tt.doc)) {
+			if got := w.read(digestFile); !strings.HasSuffix(got, notes.Body(tt.doc)) {
 				t.Errorf("the body changed:\n%s", got)
 			}
-			owner := continuity.FrontValue(w.read(digestFile), keyOwner)
+			owner := notes.FrontValue(w.read(digestFile), keyOwner)
 			if owner != "s1" && name != "an unclosed fence" {
 				t.Errorf("owner %q", owner)
 			}

@@ -14,7 +14,7 @@ const ladderStep = 10
 // nextNotice returns the occupancy in % from which a notice is due: at once
 // when there was none since the budget was crossed. A ladder that makes no
 // sense is none.
-func nextNotice(from reader) int {
+func nextNotice(from state.Reader) int {
 	data, err := from.Read(ladderFile, maxFile)
 	if err != nil {
 		return 0
@@ -26,8 +26,8 @@ func nextNotice(from reader) int {
 	return last + ladderStep
 }
 
-// climb notes that a notice fires at percent. Without that note nothing may
+// recordNotice notes that a notice fires at percent. Without that note nothing may
 // be said, or it would be said at every turn from now on.
-func climb(tx *state.Tx, percent int) error {
+func recordNotice(tx *state.Tx, percent int) error {
 	return tx.Write(ladderFile, []byte(strconv.Itoa(percent)+"\n"))
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
@@ -42,7 +42,7 @@ func (m mechanical) digest() string {
 	m.mask()
 	prompt := ""
 	if n := len(m.Facts.Prompts); n > 0 {
-		prompt = continuity.Line(m.Facts.Prompts[n-1].Text, mechPrompt)
+		prompt = notes.Line(m.Facts.Prompts[n-1].Text, mechPrompt)
 	}
 	intent := strings.TrimSpace(mechanicalMark + " fallback) " + prompt)
 	var b strings.Builder
@@ -69,7 +69,7 @@ func (m mechanical) digest() string {
 	if n := strings.Count(intent+body, "[redacted: "); n > 0 {
 		body += "\n" + textMechMasked(n) + "\n"
 	}
-	return continuity.WithFront(body,
+	return notes.WithFront(body,
 		keyOwner, m.Session,
 		keyUpdated, m.Now.UTC().Format(time.RFC3339),
 		keyIntent, intent)
@@ -116,7 +116,7 @@ func (m *mechanical) done() []string {
 		}
 	}
 	for _, c := range newest(good, mechCommands) {
-		list = append(list, textMechRan(continuity.Line(c.Text, mechEntry)))
+		list = append(list, textMechRan(notes.Line(c.Text, mechEntry)))
 	}
 	return list
 }
@@ -124,12 +124,12 @@ func (m *mechanical) done() []string {
 func (m *mechanical) open() []string {
 	var list []string
 	for _, item := range m.todo() {
-		list = append(list, textMechTodo(continuity.Line(item.Text, mechEntry), item.Status == "in_progress"))
+		list = append(list, textMechTodo(notes.Line(item.Text, mechEntry), item.Status == "in_progress"))
 	}
 	if files := m.files(m.Dirty); len(files) > 0 {
-		list = append(list, textMechDirty(continuity.Line(m.Branch, mechEntry), files, len(m.Dirty)-len(files)))
+		list = append(list, textMechDirty(notes.Line(m.Branch, mechEntry), files, len(m.Dirty)-len(files)))
 	} else if m.Branch != "" {
-		list = append(list, textMechBranch(continuity.Line(m.Branch, mechEntry)))
+		list = append(list, textMechBranch(notes.Line(m.Branch, mechEntry)))
 	}
 	if answer := m.answer(); answer != "" {
 		list = append(list, textMechAnswer(answer))
@@ -137,7 +137,7 @@ func (m *mechanical) open() []string {
 	// The last request is the intent; "go on" alone would not say with what.
 	if n := len(m.Facts.Prompts); n > 1 {
 		for _, p := range newest(m.Facts.Prompts[:n-1], mechPrompts) {
-			list = append(list, textMechBefore(continuity.Line(p.Text, mechEntry)))
+			list = append(list, textMechBefore(notes.Line(p.Text, mechEntry)))
 		}
 	}
 	return list
@@ -148,11 +148,11 @@ func (m *mechanical) next(prompt string) []string {
 	list := m.todo()
 	for _, item := range list {
 		if item.Status == "in_progress" {
-			return []string{textMechGoOn(continuity.Line(item.Text, mechEntry))}
+			return []string{textMechGoOn(notes.Line(item.Text, mechEntry))}
 		}
 	}
 	if len(list) > 0 {
-		return []string{textMechGoOn(continuity.Line(list[0].Text, mechEntry))}
+		return []string{textMechGoOn(notes.Line(list[0].Text, mechEntry))}
 	}
 	if prompt != "" {
 		return []string{textMechRequest(prompt)}
@@ -175,7 +175,7 @@ func (m *mechanical) risks() []string {
 	}
 	var list []string
 	for _, c := range newest(failed, mechFailed) {
-		list = append(list, textMechFailed(continuity.Line(c.Text, mechEntry), continuity.Line(c.Output, mechEntry)))
+		list = append(list, textMechFailed(notes.Line(c.Text, mechEntry), notes.Line(c.Output, mechEntry)))
 	}
 	return list
 }
@@ -194,7 +194,7 @@ func (m *mechanical) todo() []transcript.Item {
 // answer returns the beginning of the model's last answer.
 func (m *mechanical) answer() string {
 	lines := strings.SplitN(strings.TrimSpace(m.Facts.Answer), "\n", mechAnswer+1)
-	return continuity.Line(strings.Join(lines[:min(len(lines), mechAnswer)], " "), mechPrompt)
+	return notes.Line(strings.Join(lines[:min(len(lines), mechAnswer)], " "), mechPrompt)
 }
 
 // files returns the newest of paths, shortened.
@@ -204,7 +204,7 @@ func (m *mechanical) files(paths []string) []string {
 		if rel, err := filepath.Rel(m.Project, p); filepath.IsAbs(p) && err == nil && filepath.IsLocal(rel) {
 			p = rel
 		}
-		list = append(list, continuity.Line(p, mechEntry))
+		list = append(list, notes.Line(p, mechEntry))
 	}
 	return list
 }
@@ -214,7 +214,7 @@ func (m *mechanical) files(paths []string) []string {
 func (m *mechanical) quoted() string {
 	var b strings.Builder
 	for line := range strings.Lines(host.Cut(strings.TrimSpace(m.Summary), mechSummary)) {
-		if line = continuity.Line(line, mechSummary); line != "" {
+		if line = notes.Line(line, mechSummary); line != "" {
 			b.WriteString("> " + line + "\n")
 		}
 	}

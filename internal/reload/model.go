@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/state"
@@ -23,7 +23,7 @@ type modelStamp struct {
 	window int
 }
 
-func readModel(from reader) modelStamp {
+func readModel(from state.Reader) modelStamp {
 	p := pairs(from, modelFile)
 	return modelStamp{p.Get(keyModel), models.ParseTokens(p.Get(keyModelWindow))}
 }
@@ -63,19 +63,19 @@ func modelAtStart(call *host.Call) (modelStamp, bool) {
 // directory: the host's own figure, and the model with its window in
 // .reload/model. It does nothing in a project that has no state directory or
 // when nothing changed, so that it can be called at every refresh.
-func StampHost(project string, f continuity.HostFigure) error {
+func StampHost(project string, f handover.HostFigure) error {
 	f = f.Corrected()
 	dir := dirOf(project)
 	if f.Session == "" || f.Model == "" || f.Window < models.MinWindow || dir.Kind("") == state.Absent {
 		return nil
 	}
-	if err := continuity.StampHost(dir, f); err != nil {
+	if err := handover.StampHost(dir, f); err != nil {
 		return err
 	}
 	if !readModel(dir).yields(f) {
 		return nil
 	}
-	return dir.Do(lockWait, func(tx *state.Tx) error {
+	return dir.WithLock(lockWait, func(tx *state.Tx) error {
 		if !readModel(tx).yields(f) {
 			return nil
 		}
@@ -86,7 +86,7 @@ func StampHost(project string, f continuity.HostFigure) error {
 // yields reports whether the host's figure takes the place of the stamp. A
 // smaller one for the same model does not: the host forgets at times that a
 // model was chosen with the large window (case F06).
-func (m modelStamp) yields(f continuity.HostFigure) bool {
+func (m modelStamp) yields(f handover.HostFigure) bool {
 	if models.Same(m.model, f.Model) {
 		return f.Window > m.window
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -71,7 +71,7 @@ func TestModelAtStart(t *testing.T) {
 		if !ok || stamp.model != tt.model || stamp.window != tt.window {
 			t.Errorf("%s at %q: %+v", tt.model, tt.url, stamp)
 		}
-		err := dirOf(w.project).Do(lockWait, func(tx *state.Tx) error { return stamp.write(tx) })
+		err := dirOf(w.project).WithLock(lockWait, func(tx *state.Tx) error { return stamp.write(tx) })
 		if want := fmt.Sprintf("model: %s\nwindow: %d\n", tt.model, tt.window); err != nil || w.read(modelFile) != want {
 			t.Errorf("error %v, file %q, want %q", err, w.read(modelFile), want)
 		}
@@ -81,8 +81,8 @@ func TestModelAtStart(t *testing.T) {
 func TestStampHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	f := continuity.HostFigure{Session: "s1", Model: opus, Window: 1_000_000, Used: 7}
-	stamp := func(f continuity.HostFigure) {
+	f := handover.HostFigure{Session: "s1", Model: opus, Window: 1_000_000, Used: 7}
+	stamp := func(f handover.HostFigure) {
 		t.Helper()
 		if err := StampHost(w.project, f); err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestStampHost(t *testing.T) {
 	}
 	w.put(".gitignore", "*\n")
 	stamp(f)
-	if got, ok := continuity.ReadHost(dirOf(w.project)); !ok || got != f {
+	if got, ok := handover.ReadHost(dirOf(w.project)); !ok || got != f {
 		t.Errorf("%+v, %v", got, ok)
 	}
 	if got := w.read(modelFile); got != "model: claude-opus-5-5\nwindow: 1000000\n" {
@@ -111,7 +111,7 @@ func TestStampHost(t *testing.T) {
 	}
 	f.Used = -1 // right after a compaction
 	stamp(f)
-	if got, _ := continuity.ReadHost(dirOf(w.project)); got != f {
+	if got, _ := handover.ReadHost(dirOf(w.project)); got != f {
 		t.Errorf("%+v", got)
 	}
 	// case F06: a figure that is too small does not shrink the stamp.
@@ -120,15 +120,15 @@ func TestStampHost(t *testing.T) {
 	if got := w.read(modelFile); got != "model: claude-opus-5-5\nwindow: 1000000\n" {
 		t.Errorf("model %q", got)
 	}
-	stamp(continuity.HostFigure{Session: "s1", Model: opus + "[1m]", Window: 200_000, Used: 50})
-	f = continuity.HostFigure{Session: "s1", Model: opus + "[1m]", Window: 1_000_000, Used: 10}
-	if got, _ := continuity.ReadHost(dirOf(w.project)); got != f {
+	stamp(handover.HostFigure{Session: "s1", Model: opus + "[1m]", Window: 200_000, Used: 50})
+	f = handover.HostFigure{Session: "s1", Model: opus + "[1m]", Window: 1_000_000, Used: 10}
+	if got, _ := handover.ReadHost(dirOf(w.project)); got != f {
 		t.Errorf("%+v, want %+v", got, f)
 	}
-	for _, none := range []continuity.HostFigure{{Model: opus, Window: 5000}, {Session: "s", Window: 5000}, {Session: "s", Model: opus, Window: 5}} {
+	for _, none := range []handover.HostFigure{{Model: opus, Window: 5000}, {Session: "s", Window: 5000}, {Session: "s", Model: opus, Window: 5}} {
 		stamp(none)
 	}
-	if got, _ := continuity.ReadHost(dirOf(w.project)); got != f {
+	if got, _ := handover.ReadHost(dirOf(w.project)); got != f {
 		t.Errorf("a figure that is none was stamped: %+v", got)
 	}
 }
@@ -145,7 +145,7 @@ func TestClientVersion(t *testing.T) {
 		w := newWorld(t).at(20_000, opus)
 		w.put(tt.file, "\n")
 		w.silent(name)
-		if got := continuity.ClientVersion(dirOf(w.project)); got != tt.want {
+		if got := handover.ClientVersion(dirOf(w.project)); got != tt.want {
 			t.Errorf("%s: version %q, want %q", name, got, tt.want)
 		}
 		if tt.want == "" {

@@ -1,9 +1,10 @@
 package reload
 
 import (
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
@@ -19,11 +20,11 @@ type occupancy struct {
 // measure returns the occupancy of the session that a hook is called for.
 // Where there is no budget, or nobody to tell, nothing is waited for: the
 // figure decides nothing then.
-func measure(call *host.Call, from reader, s Settings) occupancy {
+func measure(call *host.Call, from state.Reader, s Settings) occupancy {
 	read := transcript.ReadTail
-	if s.BudgetPct > 0 && (s.Headless || !continuity.Headless(call.Env.Getenv)) {
+	if s.BudgetPct > 0 && (s.Headless || !handover.Headless(call.Env.Getenv)) {
 		read = func(path string) (transcript.Tail, error) {
-			return continuity.SettledTail(path, call.Payload.LastMessage, call.Env.Sleep)
+			return handover.SettledTail(path, call.Payload.LastMessage, call.Env.Sleep)
 		}
 	}
 	tail, err := read(call.Payload.TranscriptPath)
@@ -38,9 +39,9 @@ func measure(call *host.Call, from reader, s Settings) occupancy {
 }
 
 // windowInputs gathers what is known about the window, all but the transcript.
-func windowInputs(call *host.Call, from reader, s Settings) func(transcript.Tail) models.Inputs {
+func windowInputs(call *host.Call, from state.Reader, s Settings) func(transcript.Tail) models.Inputs {
 	stamp := readModel(from)
-	figure, known := continuity.ReadHost(from)
+	figure, known := handover.ReadHost(from)
 	return func(tail transcript.Tail) models.Inputs {
 		in := models.Inputs{
 			Pinned:            s.Window,

@@ -3,7 +3,7 @@ package reload
 import (
 	"strings"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -19,5 +19,5 @@ func Owns(name string) bool {
 	}
 	before, after, _ := strings.Cut(sideFileFmt, "%s")
 	return between(before, after) || between(summaryPrefix, summarySuffix) ||
-		state.Owns(name) || continuity.Owns(name) || options.Owns(name)
+		state.Owns(name) || handover.Owns(name) || options.Owns(name)
 }

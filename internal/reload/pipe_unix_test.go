@@ -32,7 +32,7 @@ func TestPipesStay(t *testing.T) {
 				t.Logf("%s: %s: %v", name, event, err)
 			}
 		}
-		d := w.desk("s1")
+		d := w.store("s1")
 		d.Arm()
 		d.Take()
 		d.Write([]byte(page), "", true)

@@ -29,17 +29,9 @@ type Settings struct {
 	Ignored      []string      // what was set and counts for nothing, as sentences
 }
 
-// reader is what a state.Dir and a state.Tx have in common.
-type reader interface {
-	Kind(name string) state.Kind
-	Stat(name string) (state.Kind, time.Time)
-	Odd(name string) error
-	Read(name string, limit int64) ([]byte, error)
-}
-
 // pairs reads a file of "key: value" lines; one that is missing or cannot be
 // read has none.
-func pairs(from reader, name string) state.Pairs {
+func pairs(from state.Reader, name string) state.Pairs {
 	data, err := from.Read(name, maxFile)
 	if err != nil {
 		return state.Pairs{}
@@ -49,7 +41,7 @@ func pairs(from reader, name string) state.Pairs {
 
 // settingsFor returns the settings in force for a hook. Only hooks are given
 // the user's options by the host; everybody else asks Effective.
-func settingsFor(call *host.Call, from reader) Settings {
+func settingsFor(call *host.Call, from state.Reader) Settings {
 	return settle(options.In(from, call.Profile, call.Env.Getenv))
 }
 

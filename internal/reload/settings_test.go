@@ -26,7 +26,7 @@ func TestSettingsPrecedence(t *testing.T) {
 		"two invalid ones are none":       {"context_budget_pct: much", "-1", 45, 2},
 		"the last line wins":              {"context_budget_pct: 10\ncontext_budget_pct: 20", "", 20, 0},
 		"comments and CRLF":               {"# context_budget_pct: 10\r\ncontext_budget_pct: 20\r\n", "", 20, 0},
-		"a key that nobody knows is kept": {"colour: blue", "", 45, 0},
+		"a key that nobody knows is kept": {"color: blue", "", 45, 0},
 	} {
 		w := newWorld(t)
 		w.put(configFile, tt.config+"\n")
@@ -61,7 +61,7 @@ func TestEffective(t *testing.T) {
 	}
 	stamp := func() {
 		t.Helper()
-		if err := dirOf(w.project).Do(lockWait, func(tx *state.Tx) error { return stampEffective(tx, call) }); err != nil {
+		if err := dirOf(w.project).WithLock(lockWait, func(tx *state.Tx) error { return stampEffective(tx, call) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,6 +104,8 @@ func TestEffectiveChecksTheRecord(t *testing.T) {
 type file string
 
 func (file) Kind(string) state.Kind               { return state.Absent }
+func (file) Stat(string) (state.Kind, time.Time)  { return state.Absent, time.Time{} }
+func (file) NotRegular(string) error              { return nil }
 func (f file) Read(string, int64) ([]byte, error) { return []byte(f), nil }
 
 func FuzzConfig(f *testing.F) {

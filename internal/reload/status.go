@@ -3,9 +3,10 @@ package reload
 import (
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
@@ -55,14 +56,14 @@ type ContextStatus struct {
 // Status reports how things stand; it may ask git. transcriptPath is that of the session, ""
 // when it is not known: then the host's own figure counts, where the status
 // line has left one. Nothing is changed.
-func (d Desk) Status(transcriptPath string) Status {
+func (d Store) Status(transcriptPath string) Status {
 	dir := dirOf(d.Project)
 	s := Status{
 		Project:  d.Project,
 		Session:  d.Session,
 		Digest:   d.digest(dir),
 		ArmOdd:   dir.Kind(armFile) == state.Other,
-		Claimed:  continuity.HasClaims(dir),
+		Claimed:  handover.HasClaims(dir),
 		Snapshot: dir.Kind(markerFile) == state.File,
 		Context:  d.context(dir, transcriptPath),
 		Settings: ProjectOptions(d.Project, d.Profile, d.Env.Getenv).Entries(),
@@ -71,7 +72,7 @@ func (d Desk) Status(transcriptPath string) Status {
 		s.Problem, s.Digest, s.ArmOdd = err.Error(), nil, false
 		return s
 	}
-	arm, armed := continuity.FindArm(dir)
+	arm, armed := handover.FindArm(dir)
 	if s.Digest == nil {
 		s.Armed, s.ArmedBy = armed, arm.Owner
 		return s
@@ -87,7 +88,7 @@ func (d Desk) Status(transcriptPath string) Status {
 	return s
 }
 
-func (d Desk) digest(dir state.Dir) *DigestStatus {
+func (d Store) digest(dir state.Dir) *DigestStatus {
 	doc, ok, err := readDigest(dir)
 	if !ok && err == nil {
 		return nil
@@ -102,16 +103,16 @@ func (d Desk) digest(dir state.Dir) *DigestStatus {
 		s.Problem = err.Error()
 		return s
 	}
-	s.Session = continuity.Line(continuity.FrontValue(doc, keyOwner), 80)
-	s.Intent = continuity.Line(continuity.FrontValue(doc, keyIntent), 200)
+	s.Session = notes.Line(notes.FrontValue(doc, keyOwner), 80)
+	s.Intent = notes.Line(notes.FrontValue(doc, keyIntent), 200)
 	s.Mechanical = isMechanical(doc)
 	s.Lacks = missing(doc)
 	return s
 }
 
-func (d Desk) context(dir state.Dir, transcriptPath string) ContextStatus {
+func (d Store) context(dir state.Dir, transcriptPath string) ContextStatus {
 	settings := Effective(d.Project, d.Profile, d.Env.Getenv)
-	figure, stamped := continuity.ReadHost(dir)
+	figure, stamped := handover.ReadHost(dir)
 	call := &host.Call{
 		Payload: host.Payload{SessionID: d.Session},
 		Env:     d.Env,

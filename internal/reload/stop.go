@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -82,14 +82,14 @@ func stop(call *host.Call) (host.Output, error) {
 	view := dir.View()
 	defer view.Close()
 	s.gather(view)
-	session := continuity.SessionID(call.Payload)
-	claimed := continuity.HasClaim(dir, session)
+	session := handover.SessionID(call.Payload)
+	claimed := handover.HasClaim(dir, session)
 	if decideStop(s.facts) == silence && !claimed && !s.stampsDue(view) {
 		return host.Output{}, nil
 	}
 	call.Slow()
 	var out host.Output
-	err := dir.Do(lockWait, func(tx *state.Tx) error {
+	err := dir.WithLock(lockWait, func(tx *state.Tx) error {
 		// Another hook may have acted on the same event in the meantime.
 		s.look(tx)
 		var err error
@@ -102,7 +102,7 @@ func stop(call *host.Call) (host.Output, error) {
 		}
 		if claimed {
 			// A turn has ended, so somebody was there.
-			if _, _, err := continuity.Confirm(tx, session, call.Env.Now()); err != nil {
+			if _, _, err := handover.Confirm(tx, session, call.Env.Now()); err != nil {
 				call.Env.Log("claim not confirmed", "error", err.Error())
 			}
 		}
@@ -113,16 +113,16 @@ func stop(call *host.Call) (host.Output, error) {
 
 // gather collects the facts. The transcript is left alone at the end of a
 // snapshot turn, which completes whatever stands there.
-func (s *stopRun) gather(from reader) {
+func (s *stopRun) gather(from state.Reader) {
 	p := s.call.Payload
 	s.settings = settingsFor(s.call, from)
 	for _, why := range s.settings.Ignored {
 		s.call.Env.Log("setting ignored", "why", why)
 	}
 	s.facts = stopFacts{
-		Loop:       continuity.LoopActive(s.call.Project),
+		Loop:       handover.LoopActive(s.call.Project),
 		Active:     p.StopHookActive,
-		Headless:   continuity.Headless(s.call.Env.Getenv) && !s.settings.Headless,
+		Headless:   handover.Headless(s.call.Env.Getenv) && !s.settings.Headless,
 		Background: p.BackgroundTasks > 0,
 		Snapshot:   s.settings.Snapshot,
 	}
@@ -131,14 +131,14 @@ func (s *stopRun) gather(from reader) {
 		return
 	}
 	s.full = measure(s.call, from, s.settings)
-	s.facts.Failed = s.full.Tail.APIError || continuity.IsAPIError(p.LastMessage)
+	s.facts.Failed = s.full.Tail.APIError || handover.IsAPIError(p.LastMessage)
 	s.facts.Known = s.full.Known
 	s.facts.Percent = s.full.Percent
 	s.facts.Over = s.full.Known && s.settings.over(s.full)
 }
 
 // look reads the facts that another process may change.
-func (s *stopRun) look(from reader) {
+func (s *stopRun) look(from state.Reader) {
 	f := &s.facts
 	kind, marked := from.Stat(markerFile)
 	f.Marker = kind == state.File
@@ -157,7 +157,7 @@ func (s *stopRun) look(from reader) {
 		}
 		last, ok := done.newest()
 		f.Foreign = ok && last.session != sessionKey(s.call.Payload) &&
-			last.pid != 0 && last.pid != continuity.Here(s.call.Env).PID && s.call.Env.Alive(last.pid)
+			last.pid != 0 && last.pid != handover.Here(s.call.Env).PID && s.call.Env.Alive(last.pid)
 	}
 }
 
@@ -189,16 +189,16 @@ func (s *stopRun) snapshot(tx *state.Tx) (host.Output, error) {
 	if err := readCrossings(tx).note(tx, s.call); err != nil {
 		return host.Output{}, fmt.Errorf("no snapshot: %w", err)
 	}
-	err := tx.Write(markerFile, []byte(continuity.SessionID(s.call.Payload)+"\n"))
+	err := tx.Write(markerFile, []byte(handover.SessionID(s.call.Payload)+"\n"))
 	if err != nil || tx.Kind(markerFile) != state.File {
 		s.call.Env.Log("no snapshot: the marker was not written", "error", fmt.Sprint(err))
 		return s.notifyIfDue(tx)
 	}
 	client := s.full.Tail.Version
 	if client == "" {
-		client = continuity.ClientVersion(tx)
+		client = handover.ClientVersion(tx)
 	}
-	session := continuity.SessionID(s.call.Payload)
+	session := handover.SessionID(s.call.Payload)
 	how := writeNew
 	switch exists := tx.Kind(digestFile) == state.File; {
 	case exists && vouched(tx, session):
@@ -238,7 +238,7 @@ func (s *stopRun) finish(tx *state.Tx) (host.Output, error) {
 	}
 	err = obstacle(tx)
 	if err == nil {
-		err = continuity.Arm{Owner: continuity.SessionID(s.call.Payload), Client: continuity.Here(s.call.Env)}.Put(tx)
+		err = handover.Arm{Owner: handover.SessionID(s.call.Payload), Client: handover.Here(s.call.Env)}.Put(tx)
 	}
 	if err != nil {
 		s.call.Env.Log("not armed", "error", err.Error())
@@ -257,7 +257,7 @@ func (s *stopRun) notifyIfDue(tx *state.Tx) (host.Output, error) {
 
 // notify is one step of the ladder.
 func (s *stopRun) notify(tx *state.Tx) (host.Output, error) {
-	if err := climb(tx, s.full.Percent); err != nil {
+	if err := recordNotice(tx, s.full.Percent); err != nil {
 		return host.Output{}, fmt.Errorf("no notice: %w", err)
 	}
 	if why := obstacle(tx); why != nil {
@@ -271,16 +271,16 @@ func (s *stopRun) notify(tx *state.Tx) (host.Output, error) {
 // is nothing to say: after a switch of the model, and once for each version of
 // the host, which decides who shows the banner after /clear. A project that no
 // session has been started in is left as it is.
-func (s *stopRun) stampsDue(from reader) bool {
+func (s *stopRun) stampsDue(from state.Reader) bool {
 	return s.full.Window.Restamp ||
 		s.newClient(from) && (s.facts.Pending || from.Kind(effectiveFile) == state.File)
 }
 
 // newClient reports whether this turn has seen a version of the host that is
 // not remembered yet.
-func (s *stopRun) newClient(from reader) bool {
+func (s *stopRun) newClient(from state.Reader) bool {
 	v := s.full.Tail.Version
-	return v != "" && v != continuity.ClientVersion(from)
+	return v != "" && v != handover.ClientVersion(from)
 }
 
 // stamp remembers what this turn has shown about model and host.
@@ -290,7 +290,7 @@ func (s *stopRun) stamp(tx *state.Tx) error {
 		errs = append(errs, modelStamp{w.Model, w.Stamp}.write(tx))
 	}
 	if s.newClient(tx) {
-		errs = append(errs, continuity.NoteClient(tx, s.full.Tail.Version))
+		errs = append(errs, handover.NoteClient(tx, s.full.Tail.Version))
 	}
 	return errors.Join(errs...)
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -329,7 +329,7 @@ func TestStopSnapshotCycle(t *testing.T) {
 	out = w.stop()
 	says(t, out.Message, "armed", "/clear")
 	w.silent("the ladder has been climbed")
-	if continuity.ClientVersion(state.At(w.path(""))) != "2.1.332" {
+	if handover.ClientVersion(state.NewDir(w.path(""))) != "2.1.332" {
 		t.Error("the version of the host is not remembered for the banner")
 	}
 }
@@ -345,7 +345,7 @@ func TestStopReadsTheOldDigestFirst(t *testing.T) {
 	}{
 		"there when the session began": {[]func(*world){digestOf("s0"), start}, true},
 		"its own":                      {[]func(*world){start, digestOf("s1")}, true},
-		"armed by a command":           {[]func(*world){digestOf("s0"), func(w *world) { w.desk("").Arm(); os.Remove(w.path(armFile)) }}, true},
+		"armed by a command":           {[]func(*world){digestOf("s0"), func(w *world) { w.store("").Arm(); os.Remove(w.path(armFile)) }}, true},
 		"blank":                        {[]func(*world){start, func(w *world) { w.put(digestFile, "\n") }}, true},
 		"came up since":                {[]func(*world){start, digestOf("s0")}, false},
 		"replaced since":               {[]func(*world){digestOf("s0"), start, digestOf("s2")}, false},
@@ -607,7 +607,7 @@ func TestStopKeepsTheCrossingForLater(t *testing.T) {
 		w.silent("a task is running")
 		w.payload.BackgroundTasks = 0
 		for _, message := range []string{"I read that the 5-hour limit reached zero. It resets tomorrow, says the page.", "You've hit your stride: all tests pass.", "The rate limit reached zero, and it resets at noon.", "Done.\nAPI Error is handled now.", ""} {
-			if w.payload.LastMessage = message; continuity.IsAPIError(message) {
+			if w.payload.LastMessage = message; handover.IsAPIError(message) {
 				t.Errorf("%q is taken for an error of the API", message)
 			}
 		}
@@ -769,7 +769,7 @@ func TestForgetCrossing(t *testing.T) {
 	if w.stop().Continue == "" {
 		t.Fatal("no snapshot")
 	}
-	err := state.At(w.path("")).Do(lockWait, func(tx *state.Tx) error { return forgetCrossing(tx, w.payload) })
+	err := state.NewDir(w.path("")).WithLock(lockWait, func(tx *state.Tx) error { return forgetCrossing(tx, w.payload) })
 	if err != nil || w.has(markerFile) || w.has(crossingFile) {
 		t.Fatalf("error %v, names %q", err, w.names())
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/options"
 )
 
@@ -349,7 +349,7 @@ func textMissing(lacks []string) string {
 }
 
 // shortID keeps an id that somebody else may have written from filling the screen.
-func shortID(id string) string { return continuity.Line(id, 40) }
+func shortID(id string) string { return notes.Line(id, 40) }
 
 // The mechanical digest.
 

@@ -1,8 +1,9 @@
 package reload
 
 import (
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -10,16 +11,16 @@ import (
 // thread is what a session may take up from an earlier one, and the courier
 // that brings it.
 type thread struct {
-	*continuity.Courier
+	*handover.Courier
 	asked  bool // whether to trust the files
 	answer vetting
 	doubt  string // why the files are not to be trusted, "" if they are
 }
 
 func newThread(call *host.Call) *thread {
-	t := &thread{Courier: &continuity.Courier{
+	t := &thread{Courier: &handover.Courier{
 		Call: call, Dir: dirOf(call.Project), Wait: lockWait,
-		Left: func(a continuity.Arm) string { return textLeft(shortID(a.Owner)) },
+		Left: func(a handover.Arm) string { return textLeft(shortID(a.Owner)) },
 	}}
 	t.Pack = t.pack
 	return t
@@ -27,7 +28,7 @@ func newThread(call *host.Call) *thread {
 
 // look finds out whether anybody is there to take something up.
 func (t *thread) look() {
-	t.Away = continuity.Headless(t.Call.Env.Getenv) && !settingsFor(t.Call, t.Dir).Headless
+	t.Away = handover.Headless(t.Call.Env.Getenv) && !settingsFor(t.Call, t.Dir).Headless
 }
 
 // newContext reports whether the session begins with an empty context, which
@@ -37,7 +38,7 @@ func newContext(source string) bool { return source != "resume" && source != "fo
 
 // sessionStart answers the beginning of a session.
 func sessionStart(call *host.Call) (host.Output, error) {
-	if continuity.LoopActive(call.Project) {
+	if handover.LoopActive(call.Project) {
 		return host.Output{}, nil
 	}
 	t := newThread(call)
@@ -79,7 +80,7 @@ func sessionStart(call *host.Call) (host.Output, error) {
 func userPrompt(call *host.Call) (host.Output, error) {
 	t := newThread(call)
 	return t.Prompt(func(claimed bool) bool {
-		if continuity.LoopActive(call.Project) {
+		if handover.LoopActive(call.Project) {
 			return false
 		}
 		t.look()
@@ -112,23 +113,23 @@ func (t *thread) ask() {
 
 // pack makes the digest ready for this session, which owns it from then on. A
 // digest that is told again is its already, and was trusted.
-func (t *thread) pack(tx *state.Tx, arm continuity.Arm, again bool) (continuity.Parcel, error) {
-	keep := func(why string) (continuity.Parcel, error) { return continuity.Parcel{Keep: true, Line: why}, nil }
+func (t *thread) pack(tx *state.Tx, arm handover.Arm, again bool) (handover.Parcel, error) {
+	keep := func(why string) (handover.Parcel, error) { return handover.Parcel{Keep: true, Line: why}, nil }
 	doc, present, err := readDigest(tx)
 	t.Try("the digest was not read", err)
 	switch {
 	case !present && err == nil:
-		return continuity.Parcel{}, nil
+		return handover.Parcel{}, nil
 	case t.doubt != "" && !again:
 		return keep(t.doubt)
 	case err != nil:
 		return keep(textUnreadable(err))
 	case again:
-		return continuity.Parcel{Context: notes(doc, t.Dir.Path(digestFile)), Line: banner(doc), Arm: arm}, nil
+		return handover.Parcel{Context: forContext(doc, t.Dir.Path(digestFile)), Line: banner(doc), Arm: arm}, nil
 	case !t.asked:
 		return keep("") // it came up a moment ago; the next session asks about it
 	}
-	owner, session := continuity.FrontValue(doc, keyOwner), continuity.SessionID(t.Call.Payload)
+	owner, session := notes.FrontValue(doc, keyOwner), handover.SessionID(t.Call.Payload)
 	owned, err := setOwner(tx, doc, session)
 	t.Try("the digest kept its owner", err)
 	line := banner(owned)
@@ -139,5 +140,5 @@ func (t *thread) pack(tx *state.Tx, arm continuity.Arm, again bool) (continuity.
 		// Should the arm go back, it is this session that arms the digest.
 		arm.Owner = session
 	}
-	return continuity.Parcel{Context: notes(owned, t.Dir.Path(digestFile)), Line: line, Arm: arm}, nil
+	return handover.Parcel{Context: forContext(owned, t.Dir.Path(digestFile)), Line: line, Arm: arm}, nil
 }

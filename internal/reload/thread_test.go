@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -81,13 +82,13 @@ func source(s string) func(*host.Payload) { return func(p *host.Payload) { p.Sou
 func (w *world) armed() *world {
 	w.Helper()
 	w.put(digestFile, sampleDigest)
-	w.arm(continuity.Arm{Owner: "s0"})
+	w.arm(handover.Arm{Owner: "s0"})
 	return w
 }
 
-func (w *world) arm(a continuity.Arm) {
+func (w *world) arm(a handover.Arm) {
 	w.Helper()
-	if err := dirOf(w.project).Do(time.Second, a.Put); err != nil {
+	if err := dirOf(w.project).WithLock(time.Second, a.Put); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -400,8 +401,8 @@ func TestArmOfAClientThatLeaves(t *testing.T) {
 func TestNoDigestIsLostInACrash(t *testing.T) {
 	t.Parallel()
 	claim := func(w *world, tell bool) {
-		c := continuity.Claim{Session: "s1", Time: w.now, Armed: true, Arm: continuity.Arm{Owner: "s0"}, Told: tell}
-		if err := dirOf(w.project).Do(time.Second, c.Put); err != nil {
+		c := handover.Claim{Session: "s1", Time: w.now, Armed: true, Arm: handover.Arm{Owner: "s0"}, Told: tell}
+		if err := dirOf(w.project).WithLock(time.Second, c.Put); err != nil {
 			w.Fatal(err)
 		}
 	}
@@ -461,10 +462,10 @@ func TestPromptDeliversWithoutAStart(t *testing.T) {
 
 	// The session that arms goes on: it does not hand the digest to itself.
 	w.armed()
-	w.arm(continuity.Arm{Owner: "s1"})
+	w.arm(handover.Arm{Owner: "s1"})
 	plain(t, w.on(host.UserPromptSubmit, "s1"))
 	// One that came before the plugin did is told by its id.
-	w.arm(continuity.Arm{Owner: "s7"})
+	w.arm(handover.Arm{Owner: "s7"})
 	plain(t, w.on(host.UserPromptSubmit, "s7"))
 	plain(t, w.on(host.UserPromptSubmit, "s7"))
 	if !w.has(armFile) {
@@ -486,7 +487,7 @@ func TestPromptOrdinary(t *testing.T) {
 	held := make(chan bool)
 	done := make(chan bool)
 	go func() {
-		dirOf(w.project).Do(time.Second, func(*state.Tx) error {
+		dirOf(w.project).WithLock(time.Second, func(*state.Tx) error {
 			held <- true
 			<-done
 			return nil
@@ -544,7 +545,7 @@ func TestArmOfALivingSessionIsLeft(t *testing.T) {
 	w.put(digestFile, sampleDigest)
 	w.alive[71], w.alive[72] = true, true
 	w.env["CLAUDE_PID"] = "71"
-	w.arm(continuity.Arm{Owner: "s0", Client: continuity.Client{PID: 71}})
+	w.arm(handover.Arm{Owner: "s0", Client: handover.Client{PID: 71}})
 
 	w.env["CLAUDE_PID"] = "72"
 	out := w.on(host.SessionStart, "s1")
@@ -570,7 +571,7 @@ func TestArmOfALivingSessionIsLeft(t *testing.T) {
 func TestArmOfADeadSessionIsTaken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).armed()
-	w.arm(continuity.Arm{Owner: "s0", Client: continuity.Client{PID: 71}})
+	w.arm(handover.Arm{Owner: "s0", Client: handover.Client{PID: 71}})
 	w.env["CLAUDE_PID"] = "72"
 	given(t, w.on(host.SessionStart, "s1"))
 }
@@ -675,7 +676,7 @@ func TestLongDigestIsCut(t *testing.T) {
 			w.put(digestFile, strings.Replace(sampleDigest, "- second thing\n", filler, 1))
 			out := w.on(host.SessionStart, "s1")
 			given(t, out)
-			if n := host.Len(out.Context); n > continuity.MaxContext {
+			if n := host.Len(out.Context); n > notes.MaxContext {
 				t.Errorf("%d characters", n)
 			}
 			says(t, out.Context, "refactor the token refresh", "expiry test")

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/continuity"
 	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -42,7 +42,7 @@ type vetting struct {
 // vet asks git. It may take as long as git.Patience, so it comes before the
 // lock is taken.
 func vet(dir state.Dir) vetting {
-	ctx, cancel := context.WithTimeout(context.Background(), git.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), git.QueryTimeout)
 	defer cancel()
 	_, wrote := dir.Stat(digestFile) // first: what changes from here on is not vetted
 	names, err := git.Tracked(ctx, dir.Path(""), shippable...)
@@ -81,7 +81,7 @@ func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10
 // trackedBefore returns what git tracked when it was last asked. Whatever stands
 // in the place of the answer counts, so that a repository cannot keep it from
 // being written.
-func trackedBefore(from reader) []string {
+func trackedBefore(from state.Reader) []string {
 	names := strings.Split(pairs(from, vettedFile).Get(keyTracked), ",")
 	odd, config := from.Kind(vettedFile) == state.Other, options.Tracked(from)
 	var known []string
@@ -96,24 +96,24 @@ func trackedBefore(from reader) []string {
 // obstacle returns why a digest, the one that is there or one that is written
 // in its place, would not get to the next session, as far as that can be told
 // without asking git; nil if nothing is in the way.
-func obstacle(from reader) error {
+func obstacle(from state.Reader) error {
 	if names := trackedBefore(from); len(names) > 0 {
 		return errors.New(textShipped(names))
 	}
 	if _, _, err := readDigest(from); err != nil {
 		return err
 	}
-	return from.Odd(armFile)
+	return from.NotRegular(armFile)
 }
 
 // vouched reports whether the model may be told to read the digest: it is the
 // session's own, or git was asked about it as it stands there.
-func vouched(from reader, session string) bool {
+func vouched(from state.Reader, session string) bool {
 	doc, ok, err := readDigest(from)
 	if !ok {
 		return err == nil // there is nothing to read
 	}
 	_, wrote := from.Stat(digestFile)
-	return session != "" && continuity.FrontValue(doc, keyOwner) == session ||
+	return session != "" && notes.FrontValue(doc, keyOwner) == session ||
 		pairs(from, vettedFile).Get(keyVetted) == nanoseconds(wrote)
 }

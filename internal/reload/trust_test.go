@@ -44,7 +44,7 @@ const tracked = "git tracks session.md in .reload, so somebody else may have wri
 func TestCommandsKnowWhatGitTracks(t *testing.T) {
 	t.Parallel()
 	w := shipped(t, digestFile)
-	d := w.desk("s1")
+	d := w.store("s1")
 	if err := d.Arm(); err == nil || err.Error() != tracked || w.has(armFile) {
 		t.Errorf("arm: %v, %q", err, w.names())
 	}

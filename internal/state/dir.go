@@ -56,8 +56,8 @@ const (
 // not usable.
 type Dir struct{ path string }
 
-// At returns the Dir at path, which need not exist.
-func At(path string) Dir { return Dir{path} }
+// NewDir returns the Dir at path, which need not exist.
+func NewDir(path string) Dir { return Dir{path} }
 
 // Path returns the path of name inside the directory, or of the directory
 // when name is empty.
@@ -71,7 +71,7 @@ func (d Dir) open() (*os.Root, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, odd(d.path, info.Mode(), "a directory")
+		return nil, notRegular(d.path, info.Mode(), "a directory")
 	}
 	return os.OpenRoot(d.path)
 }
@@ -84,7 +84,23 @@ func (d Dir) Check() error {
 	if errors.Is(v.err, fs.ErrNotExist) {
 		return nil
 	}
-	return v.Odd(lockName)
+	return v.NotRegular(lockName)
+}
+
+// Reader is what can be read of a state directory, whether it is locked (Tx) or
+// not (Dir, View).
+type Reader interface {
+	// Kind reports what stands at name.
+	Kind(name string) Kind
+	// Stat reports what stands at name and, for a File, when it was last written.
+	Stat(name string) (Kind, time.Time)
+	// NotRegular returns a sentence about what stands at name, an ErrUnsafe, if
+	// that is Other; nil if not.
+	NotRegular(name string) error
+	// Read returns the content of name. It fails with fs.ErrNotExist, ErrUnsafe
+	// (not a regular file) or ErrTooLarge (more than limit bytes), and never
+	// blocks on a pipe or device.
+	Read(name string, limit int64) ([]byte, error)
 }
 
 // View is a Dir held open for several reads, which is cheaper than opening it
@@ -125,16 +141,16 @@ func (v View) Stat(name string) (Kind, time.Time) {
 	return Other, time.Time{}
 }
 
-// Odd returns a sentence about what stands at name, an ErrUnsafe, if that is
+// NotRegular returns a sentence about what stands at name, an ErrUnsafe, if that is
 // Other; nil if not.
-func (v View) Odd(name string) error {
+func (v View) NotRegular(name string) error {
 	if v.err != nil && !errors.Is(v.err, fs.ErrNotExist) {
 		return v.err
 	}
 	if v.Kind(name) != Other {
 		return nil
 	}
-	return oddIn(v.root, name)
+	return notRegularIn(v.root, name)
 }
 
 // Read returns the content of name. It fails with fs.ErrNotExist, ErrUnsafe
@@ -160,11 +176,11 @@ func (d Dir) Stat(name string) (Kind, time.Time) {
 	return v.Stat(name)
 }
 
-// Odd is View.Odd.
-func (d Dir) Odd(name string) error {
+// NotRegular is View.NotRegular.
+func (d Dir) NotRegular(name string) error {
 	v := d.View()
 	defer v.Close()
-	return v.Odd(name)
+	return v.NotRegular(name)
 }
 
 // Read is View.Read.
@@ -194,7 +210,7 @@ func readIn(root *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if link, err := root.Lstat(name); err == nil && link.Mode()&fs.ModeSymlink != 0 {
-		return nil, oddIn(root, name)
+		return nil, notRegularIn(root, name)
 	}
 	return nil, err
 }
@@ -214,10 +230,10 @@ func (d Dir) Names() []string {
 	return names
 }
 
-// Do creates the directory if need be, takes its lock, waiting at most wait,
-// and runs fn. Everything that reads in order to write belongs in one Do: two
+// WithLock creates the directory if need be, takes its lock, waiting at most wait,
+// and runs fn. Everything that reads in order to write belongs in one WithLock: two
 // hooks that see the same event then have one effect (case F44).
-func (d Dir) Do(wait time.Duration, fn func(*Tx) error) error {
+func (d Dir) WithLock(wait time.Duration, fn func(*Tx) error) error {
 	if err := d.create(); err != nil {
 		return err
 	}
@@ -227,7 +243,7 @@ func (d Dir) Do(wait time.Duration, fn func(*Tx) error) error {
 	}
 	defer root.Close()
 	if kind, _ := kindIn(root, lockName); kind == Other {
-		return oddIn(root, lockName)
+		return notRegularIn(root, lockName)
 	}
 	lock := flock.New(d.Path(lockName), flock.SetPermissions(filePerm))
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
@@ -277,8 +293,8 @@ func (tx *Tx) Kind(name string) Kind { k, _ := kindIn(tx.root, name); return k }
 // Stat reports what stands at name and, for a File, when it was last written.
 func (tx *Tx) Stat(name string) (Kind, time.Time) { return kindIn(tx.root, name) }
 
-// Odd is View.Odd.
-func (tx *Tx) Odd(name string) error { return View{root: tx.root}.Odd(name) }
+// NotRegular is View.NotRegular.
+func (tx *Tx) NotRegular(name string) error { return View{root: tx.root}.NotRegular(name) }
 
 // Read is Dir.Read.
 func (tx *Tx) Read(name string, limit int64) ([]byte, error) { return readIn(tx.root, name, limit) }
@@ -335,7 +351,7 @@ func (tx *Tx) ours(name string) (there bool, err error) {
 		return false, err
 	}
 	if t := info.Mode().Type(); t != 0 && t != fs.ModeSymlink {
-		return false, oddIn(tx.root, name)
+		return false, notRegularIn(tx.root, name)
 	}
 	return true, nil
 }

@@ -32,7 +32,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 func readRegular(dir, name string, info fs.FileInfo, limit int64, open func(string) (*os.File, error)) ([]byte, error) {
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, odd(filepath.Join(dir, name), info.Mode(), "a file")
+		return nil, notRegular(filepath.Join(dir, name), info.Mode(), "a file")
 	case info.Size() > limit:
 		return nil, tooLarge(filepath.Join(dir, name), limit)
 	}
@@ -79,7 +79,7 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	}
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
-			return odd(path, info.Mode(), "a file")
+			return notRegular(path, info.Mode(), "a file")
 		}
 		perm = info.Mode().Perm()
 	}
@@ -113,7 +113,7 @@ func CreateExclusive(path string, data []byte) (bool, error) {
 func Append(path string, line []byte, limit int64) error {
 	if info, err := os.Lstat(path); err == nil {
 		if !info.Mode().IsRegular() {
-			return odd(path, info.Mode(), "a file")
+			return notRegular(path, info.Mode(), "a file")
 		}
 		if info.Size() > limit {
 			if err := os.Rename(path, path+".1"); err != nil {

@@ -19,12 +19,12 @@ func TestIgnoreOnAFullDisk(t *testing.T) {
 		t.Skip(err)
 	}
 	defer syscall.Unmount(dir, 0)
-	d := At(filepath.Join(dir, ".reload"))
+	d := NewDir(filepath.Join(dir, ".reload"))
 	os.Mkdir(d.Path(""), 0o755)
 	if err := os.WriteFile(fill, make([]byte, 1<<20), 0o600); err == nil {
 		t.Skip("the disk is not full")
 	}
-	if err := d.Do(wait, func(*Tx) error { return nil }); err == nil || d.Kind(ignoreName) != Absent {
+	if err := d.WithLock(wait, func(*Tx) error { return nil }); err == nil || d.Kind(ignoreName) != Absent {
 		t.Errorf("%v, and .gitignore is %v", err, d.Kind(ignoreName))
 	}
 	os.Remove(fill)

@@ -11,7 +11,7 @@ import (
 // path, with what it is, and with what to do about it.
 func TestOddThingsAreNamed(t *testing.T) {
 	t.Parallel()
-	d := At(t.TempDir())
+	d := NewDir(t.TempDir())
 	write(t, d, "file", "x")
 	os.Mkdir(d.Path("dir"), 0o755)
 	os.WriteFile(d.Path("large"), make([]byte, 3<<10), 0o600)
@@ -26,32 +26,32 @@ func TestOddThingsAreNamed(t *testing.T) {
 		"dangling": "is a link that leads nowhere or out of its directory, not a file; move it away",
 		"leaves":   "is a link that leads nowhere or out of its directory, not a file; move it away",
 	} {
-		err := d.Odd(name)
+		err := d.NotRegular(name)
 		if !errors.Is(err, ErrUnsafe) || err.Error() != d.Path(name)+" "+want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, name := range []string{"file", "none"} {
-		if err := d.Odd(name); err != nil {
+		if err := d.NotRegular(name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := d.Read("dir", 1); err == nil || err.Error() != d.Odd("dir").Error() {
+	if _, err := d.Read("dir", 1); err == nil || err.Error() != d.NotRegular("dir").Error() {
 		t.Errorf("read: %v", err)
 	}
-	if _, err := d.Read("leaves", 1); err == nil || err.Error() != d.Odd("leaves").Error() {
+	if _, err := d.Read("leaves", 1); err == nil || err.Error() != d.NotRegular("leaves").Error() {
 		t.Errorf("read through a link: %v", err)
 	}
 	if _, err := d.Read("large", 2<<10); !errors.Is(err, ErrTooLarge) || err.Error() != d.Path("large")+" is larger than 2 KiB" {
 		t.Errorf("read: %v", err)
 	}
-	err := d.Do(wait, func(tx *Tx) error {
+	err := d.WithLock(wait, func(tx *Tx) error {
 		for what, err := range map[string]error{
 			"write":  tx.Write("dir", nil),
 			"rename": tx.Rename("file", "dir"),
 			"remove": tx.Remove("dir"),
 		} {
-			if !errors.Is(err, ErrUnsafe) || err.Error() != d.Odd("dir").Error() {
+			if !errors.Is(err, ErrUnsafe) || err.Error() != d.NotRegular("dir").Error() {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -64,7 +64,7 @@ func TestOddThingsAreNamed(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	base := At(t.TempDir())
+	base := NewDir(t.TempDir())
 	os.WriteFile(base.Path("plain"), nil, 0o600)
 	os.MkdirAll(base.Path("odd-lock/"+lockName), 0o755)
 	os.Mkdir(base.Path("fine"), 0o755)
@@ -74,7 +74,7 @@ func TestCheck(t *testing.T) {
 		"plain":    base.Path("plain") + " is a file, not a directory; move it away",
 		"odd-lock": base.Path("odd-lock/"+lockName) + " is a directory, not a file; move it away",
 	} {
-		d := At(base.Path(name))
+		d := NewDir(base.Path(name))
 		err := d.Check()
 		if want == "" {
 			if err != nil {
@@ -85,7 +85,7 @@ func TestCheck(t *testing.T) {
 		if !errors.Is(err, ErrUnsafe) || err.Error() != want {
 			t.Errorf("%s: %v", name, err)
 		}
-		if done := d.Do(wait, func(*Tx) error { return nil }); done == nil || !strings.Contains(done.Error(), want) {
+		if done := d.WithLock(wait, func(*Tx) error { return nil }); done == nil || !strings.Contains(done.Error(), want) {
 			t.Errorf("%s: Do says %v", name, done)
 		}
 	}
@@ -95,7 +95,7 @@ func TestCheck(t *testing.T) {
 // .gitignore for good.
 func TestEmptyIgnoreIsRepaired(t *testing.T) {
 	t.Parallel()
-	d := At(t.TempDir())
+	d := NewDir(t.TempDir())
 	os.WriteFile(d.Path(ignoreName), nil, 0o600)
 	write(t, d, "session.md", "x")
 	if got := read(t, d, ignoreName); got != "*\n" {

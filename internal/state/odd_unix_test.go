@@ -22,7 +22,7 @@ func TestPipesAndSocketsStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	d := At(dir)
+	d := NewDir(dir)
 	if err := syscall.Mkfifo(d.Path("pipe"), 0o600); err != nil {
 		t.Skip(err)
 	}
@@ -37,7 +37,7 @@ func TestPipesAndSocketsStay(t *testing.T) {
 		mode fs.FileMode
 	}{"pipe": {"a named pipe", fs.ModeNamedPipe}, "socket": {"a socket", fs.ModeSocket}} {
 		want := d.Path(name) + " is " + is.what + ", not a file; move it away"
-		err := d.Do(wait, func(tx *Tx) error {
+		err := d.WithLock(wait, func(tx *Tx) error {
 			for doing, err := range map[string]error{
 				"write":  tx.Write(name, []byte("ours")),
 				"rename": tx.Rename("file", name),
@@ -60,11 +60,11 @@ func TestPipesAndSocketsStay(t *testing.T) {
 
 func TestTemporaryFileThatIsAPipe(t *testing.T) {
 	t.Parallel()
-	d := At(t.TempDir())
+	d := NewDir(t.TempDir())
 	if err := syscall.Mkfifo(d.Path(tempName), 0o600); err != nil {
 		t.Skip(err)
 	}
-	err := d.Do(wait, func(tx *Tx) error { return tx.Write("a", nil) })
+	err := d.WithLock(wait, func(tx *Tx) error { return tx.Write("a", nil) })
 	if want := d.Path(tempName) + " is a named pipe, not a file; move it away"; err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
@@ -72,7 +72,7 @@ func TestTemporaryFileThatIsAPipe(t *testing.T) {
 
 func TestLockThatIsAPipe(t *testing.T) {
 	t.Parallel()
-	d := At(t.TempDir())
+	d := NewDir(t.TempDir())
 	if err := syscall.Mkfifo(d.Path(lockName), 0o600); err != nil {
 		t.Skip(err)
 	}
@@ -81,7 +81,7 @@ func TestLockThatIsAPipe(t *testing.T) {
 		t.Errorf("check: %v", err)
 	}
 	begun := time.Now()
-	if err := d.Do(wait, func(*Tx) error { return nil }); err == nil || err.Error() != want || time.Since(begun) > wait/2 {
+	if err := d.WithLock(wait, func(*Tx) error { return nil }); err == nil || err.Error() != want || time.Since(begun) > wait/2 {
 		t.Errorf("do: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ const wait = 5 * time.Second
 
 func write(t *testing.T, d Dir, name, data string) {
 	t.Helper()
-	if err := d.Do(wait, func(tx *Tx) error { return tx.Write(name, []byte(data)) }); err != nil {
+	if err := d.WithLock(wait, func(tx *Tx) error { return tx.Write(name, []byte(data)) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -31,7 +31,7 @@ func read(t *testing.T, d Dir, name string) string {
 }
 
 func TestDirIgnoresItself(t *testing.T) {
-	d := At(filepath.Join(t.TempDir(), ".reload"))
+	d := NewDir(filepath.Join(t.TempDir(), ".reload"))
 	if d.Kind("session.md") != Absent || d.Kind("") != Absent && d.Names() != nil {
 		t.Fatal("a directory that is not there has something in it")
 	}
@@ -50,7 +50,7 @@ func TestDirIgnoresItself(t *testing.T) {
 
 // A file that a killed writer left half-written is gone after the next write.
 func TestWriteSweepsWhatAKilledWriterLeft(t *testing.T) {
-	d := At(t.TempDir())
+	d := NewDir(t.TempDir())
 	os.WriteFile(d.Path(tempName), []byte("half"), 0o600)
 	write(t, d, "session.md", "whole")
 	if slices.Contains(d.Names(), tempName) || read(t, d, "session.md") != "whole" {
@@ -61,7 +61,7 @@ func TestWriteSweepsWhatAKilledWriterLeft(t *testing.T) {
 func TestLinksAndOddThings(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret")
 	os.WriteFile(outside, []byte("secret"), 0o600)
-	d := At(t.TempDir())
+	d := NewDir(t.TempDir())
 	write(t, d, "inside", "fine")
 	link := func(target, name string) {
 		t.Helper()
@@ -83,7 +83,7 @@ func TestLinksAndOddThings(t *testing.T) {
 			t.Errorf("Read(%s) = %q", name, b)
 		}
 	}
-	err := d.Do(wait, func(tx *Tx) error {
+	err := d.WithLock(wait, func(tx *Tx) error {
 		if err := tx.Remove("dir"); !errors.Is(err, ErrUnsafe) {
 			t.Errorf("Remove(dir): %v", err)
 		}
@@ -111,11 +111,11 @@ func TestDirThatIsALink(t *testing.T) {
 	if err := os.Symlink(target, path); err != nil {
 		t.Skip(err)
 	}
-	d := At(path)
+	d := NewDir(path)
 	if _, err := d.Read("session.md", 100); !errors.Is(err, ErrUnsafe) {
 		t.Errorf("read: %v", err)
 	}
-	if err := d.Do(wait, func(tx *Tx) error { return tx.Write("a", nil) }); !errors.Is(err, ErrUnsafe) {
+	if err := d.WithLock(wait, func(tx *Tx) error { return tx.Write("a", nil) }); !errors.Is(err, ErrUnsafe) {
 		t.Errorf("write: %v", err)
 	}
 	if d.Kind("session.md") != Other {
@@ -124,7 +124,7 @@ func TestDirThatIsALink(t *testing.T) {
 }
 
 func TestReadIsBounded(t *testing.T) {
-	d := At(t.TempDir())
+	d := NewDir(t.TempDir())
 	write(t, d, "a", "12345")
 	if _, err := d.Read("a", 4); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("err %v", err)
@@ -135,11 +135,11 @@ func TestReadIsBounded(t *testing.T) {
 }
 
 func TestDoIsExclusive(t *testing.T) {
-	d := At(t.TempDir())
+	d := NewDir(t.TempDir())
 	var wg sync.WaitGroup
 	for range 40 {
 		wg.Go(func() {
-			err := d.Do(wait, func(tx *Tx) error {
+			err := d.WithLock(wait, func(tx *Tx) error {
 				b, _ := tx.Read("n", 1000)
 				return tx.Write("n", append(b, 'x'))
 			})
@@ -152,8 +152,8 @@ func TestDoIsExclusive(t *testing.T) {
 	if got := read(t, d, "n"); got != strings.Repeat("x", 40) {
 		t.Errorf("%d of 40 updates are there", len(got))
 	}
-	d.Do(wait, func(*Tx) error {
-		if err := d.Do(0, func(*Tx) error { return nil }); !errors.Is(err, ErrBusy) {
+	d.WithLock(wait, func(*Tx) error {
+		if err := d.WithLock(0, func(*Tx) error { return nil }); !errors.Is(err, ErrBusy) {
 			t.Errorf("second Do: %v", err)
 		}
 		return nil

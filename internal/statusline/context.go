@@ -9,14 +9,14 @@ import (
 // Level says how close a figure is to its limit.
 type Level int
 
-// The levels. The line shows them as no colour, yellow and red.
+// The levels. The line shows them as no color, yellow and red.
 const (
 	Calm Level = iota
 	Near
 	Over
 )
 
-// Part is one plugin's piece of the line. Only Value is coloured. The zero
+// Part is one plugin's piece of the line. Only Value is colored. The zero
 // Part shows nothing.
 type Part struct {
 	Label, Value, Note string
@@ -30,7 +30,7 @@ type Budget struct {
 	Tokens  int
 }
 
-// Without a budget the colours change at these percentages.
+// Without a budget the colors change at these percentages.
 const (
 	looseNear = 60
 	looseOver = 85
@@ -53,7 +53,7 @@ func Context(f Fill, b Budget) Part {
 	return part
 }
 
-// Hint is a part that is words only, with the colour of near or over.
+// Hint is a part that is words only, with the color of near or over.
 func Hint(text string, urgent bool) Part {
 	switch {
 	case text == "":

@@ -21,9 +21,9 @@ const (
 )
 
 // Line joins the parts that have something to show. The host reads the line
-// from a pipe and shows colours, so it is the caller's to know whether they
+// from a pipe and shows colors, so it is the caller's to know whether they
 // are wanted.
-func Line(parts []Part, colour bool) string {
+func Line(parts []Part, color bool) string {
 	var shown []string
 	for _, p := range parts {
 		if p == (Part{}) {
@@ -31,7 +31,7 @@ func Line(parts []Part, colour bool) string {
 		}
 		value := p.Value
 		switch {
-		case !colour || p.Level == Calm:
+		case !color || p.Level == Calm:
 		case p.Level == Near:
 			value = yellow + value + plain
 		default:
@@ -58,9 +58,9 @@ func Append(first, line string) string {
 }
 
 const (
-	// firstPatience is how long the other command may take. The host starts a
+	// firstTimeout is how long the other command may take. The host starts a
 	// new one at every redraw and drops the one before.
-	firstPatience = 2 * time.Second
+	firstTimeout = 2 * time.Second
 	// firstGrace is how long it may take to clean up after that.
 	firstGrace = 100 * time.Millisecond
 	// maxFirst is the most that is kept of its output, in bytes.
@@ -77,7 +77,7 @@ func First(command string, stdin []byte) string {
 	if command == "" || os.Getenv(nestedVar) != "" {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), firstPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), firstTimeout)
 	defer cancel()
 	shell, flag := shellOf(runtime.GOOS)
 	cmd := exec.Command(shell, flag, command)

@@ -74,7 +74,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-func TestLineColoursTheFigureOnly(t *testing.T) {
+func TestLineColorsTheFigureOnly(t *testing.T) {
 	parts := []Part{{Label: "a ", Value: "1%", Note: "·2"}, {}, {Value: "2%", Level: Near}, {Value: "3%", Note: "!", Level: Over}}
 	if got, want := Line(parts, true), "a 1%·2 | \x1b[33m2%\x1b[0m | \x1b[31m3%\x1b[0m!"; got != want {
 		t.Errorf("got %q, want %q", got, want)

@@ -1,6 +1,10 @@
-package continuity
+package notes
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/term"
+)
 
 // fence opens and closes the frontmatter of a document.
 const fence = "---"
@@ -95,7 +99,7 @@ func WithFront(body string, pairs ...string) string {
 
 // quote returns s as a double-quoted YAML scalar of one line.
 func quote(s string) string {
-	s = oneLine(s)
+	s = term.OneLine(s)
 	s = strings.ReplaceAll(s, `\`, `\\`)
 	return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"`
 }

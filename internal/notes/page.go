@@ -1,13 +1,14 @@
-package continuity
+package notes
 
 import (
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
-// Notes are what a session hands to the next one.
-type Notes struct {
+// Page is what a session hands to the next one.
+type Page struct {
 	Intro string // where they come from, and that they are no orders; the plugin's words
 	Doc   string // Markdown
 	// First are the sections that survive longest, the most important first.
@@ -22,22 +23,22 @@ const frameTag = "earlier-session-notes"
 
 // Context returns the notes as the model is to get them: framed, and at most
 // MaxContext characters.
-func (n Notes) Context() string {
-	open, end := n.Intro+"\n\n<"+frameTag+">\n", "</"+frameTag+">\n"
-	doc := defuse(strings.ToValidUTF8(n.Doc, "\ufffd"))
+func (p Page) Context() string {
+	open, end := p.Intro+"\n\n<"+frameTag+">\n", "</"+frameTag+">\n"
+	doc := defuse(strings.ToValidUTF8(p.Doc, "\ufffd"))
 	if !strings.HasSuffix(doc, "\n") {
 		doc += "\n"
 	}
 	// The number of characters left out is never longer than this one.
-	reserve := host.Len(n.Rest(host.Len(doc))) + 1
+	reserve := host.Len(p.Rest(host.Len(doc))) + 1
 	room := MaxContext - host.Len(open) - host.Len(end)
 	if host.Len(doc) > room {
 		room -= reserve
 	}
-	text, left := Fit(doc, room, n.First...)
+	text, left := Fit(doc, room, p.First...)
 	out := open + text + end
 	if left > 0 {
-		out += n.Rest(left) + "\n"
+		out += p.Rest(left) + "\n"
 	}
 	return out
 }
@@ -75,5 +76,5 @@ func Line(s string, n int) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
-	return host.Cut(oneLine(s), n)
+	return host.Cut(term.OneLine(s), n)
 }

@@ -9,7 +9,7 @@
 //
 // Everything here works on a locked state.Tx or on plain values; it asks
 // nobody anything and prints nothing.
-package continuity
+package handover
 
 import (
 	"strconv"
@@ -20,12 +20,6 @@ import (
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
 )
-
-// reader is what a state.Dir and a state.Tx have in common.
-type reader interface {
-	Kind(name string) state.Kind
-	Read(name string, limit int64) ([]byte, error)
-}
 
 // maxRecord is the most that is read of an arm or a claim, in bytes.
 const maxRecord = 64 << 10
@@ -116,7 +110,7 @@ const clientFile = ".client"
 
 // ClientVersion returns the version of the host that was noted in a state
 // directory, "" when none was.
-func ClientVersion(r reader) string {
+func ClientVersion(r state.Reader) string {
 	data, err := r.Read(clientFile, maxRecord)
 	if err != nil {
 		return ""
@@ -154,14 +148,6 @@ func FileName(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// oneLine returns s with every run of white space and control characters
-// turned into one space, so that it fits a "key: value" line.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return r <= ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 || r == '\u2028' || r == '\u2029'
-	}), " ")
 }
 
 func parseTime(s string) time.Time {

@@ -1,4 +1,4 @@
-package continuity
+package handover
 
 import (
 	"strconv"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 // figureFile keeps the host's own figure, from the status line.
@@ -24,7 +25,7 @@ type HostFigure struct {
 }
 
 // ReadHost returns the newest figure that was stamped in a state directory.
-func ReadHost(r reader) (HostFigure, bool) {
+func ReadHost(r state.Reader) (HostFigure, bool) {
 	data, err := r.Read(figureFile, maxRecord)
 	if err != nil {
 		return HostFigure{}, false
@@ -61,11 +62,11 @@ func StampHost(d state.Dir, f HostFigure) error {
 	if f.Session == "" || f.Window < models.MinWindow || d.Kind("") == state.Absent {
 		return nil
 	}
-	f.Session, f.Model = oneLine(f.Session), oneLine(f.Model)
+	f.Session, f.Model = term.OneLine(f.Session), term.OneLine(f.Model)
 	if old, ok := ReadHost(d); ok && old == f {
 		return nil
 	}
-	return d.Do(stampWait, func(tx *state.Tx) error {
+	return d.WithLock(stampWait, func(tx *state.Tx) error {
 		return tx.Write(figureFile, state.Pairs{}.
 			Set("session", f.Session).Set("model", f.Model).
 			Set("window", strconv.Itoa(f.Window)).Set("used_percentage", strconv.Itoa(f.Used)).Bytes())

@@ -1,4 +1,4 @@
-package continuity
+package handover
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package continuity
+package handover
 
 import (
 	"os"
@@ -79,7 +79,7 @@ func TestStampHostCorrects(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, ok)
 		}
 	}
-	none := state.At(filepath.Join(t.TempDir(), "none"))
+	none := state.NewDir(filepath.Join(t.TempDir(), "none"))
 	if err := StampHost(none, HostFigure{"s", "m", 200_000, 1}); err != nil || none.Kind("") != state.Absent {
 		t.Errorf("a directory was made: %v", err)
 	}

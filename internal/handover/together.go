@@ -1,4 +1,4 @@
-package continuity
+package handover
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
@@ -30,8 +31,8 @@ const maxLoop = 1 << 20
 // this project: what acts at the end of a turn then leaves it alone, or two
 // plugins that both go on would never let it end.
 func LoopActive(project string) bool {
-	data, err := state.At(filepath.Join(project, ".repete")).Read("loop.local.md", maxLoop)
-	return err == nil && FrontValue(string(data), "active") == "true"
+	data, err := state.NewDir(filepath.Join(project, ".repete")).Read("loop.local.md", maxLoop)
+	return err == nil && notes.FrontValue(string(data), "active") == "true"
 }
 
 // maxErrorLine is more than any line of the host about an error has, in bytes.

@@ -1,4 +1,4 @@
-package continuity
+package handover
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 // ArmFile is the arm: there or not. Its content is the id of the session that
@@ -24,7 +25,7 @@ type Arm struct {
 
 // FindArm returns the arm. What is not a regular file is no arm; one that
 // cannot be read, or holds more than an id, is an arm of nobody in particular.
-func FindArm(r reader) (Arm, bool) {
+func FindArm(r state.Reader) (Arm, bool) {
 	if r.Kind(ArmFile) != state.File {
 		return Arm{}, false
 	}
@@ -33,7 +34,7 @@ func FindArm(r reader) (Arm, bool) {
 		return Arm{}, !errors.Is(err, fs.ErrNotExist)
 	}
 	first, _, _ := strings.Cut(string(data), "\n")
-	arm := Arm{Owner: oneLine(first)}
+	arm := Arm{Owner: term.OneLine(first)}
 	// A stamp that another writer's arm has outlived says nothing about it.
 	if data, err := r.Read(stampFile, maxRecord); err == nil {
 		if p := state.ParsePairs(data); p.Get("owner") == arm.Owner {
@@ -46,10 +47,10 @@ func FindArm(r reader) (Arm, bool) {
 // Put arms. After a nil error a regular file is there for certain; whatever
 // else stands in its place is left alone and is the error.
 func (a Arm) Put(tx *state.Tx) error {
-	if err := tx.Odd(ArmFile); err != nil {
+	if err := tx.NotRegular(ArmFile); err != nil {
 		return err
 	}
-	a.Owner, a.Item = oneLine(a.Owner), oneLine(a.Item)
+	a.Owner, a.Item = term.OneLine(a.Owner), term.OneLine(a.Item)
 	stamp := state.Pairs{}.Set("owner", a.Owner).Set("client", a.Client.String()).Set("item", a.Item)
 	if err := tx.Write(stampFile, stamp.Bytes()); err != nil {
 		return err
@@ -57,11 +58,11 @@ func (a Arm) Put(tx *state.Tx) error {
 	if err := tx.Write(ArmFile, []byte(a.Owner)); err != nil {
 		return err
 	}
-	return tx.Odd(ArmFile)
+	return tx.NotRegular(ArmFile)
 }
 
 // HoldsArm reports whether the arm is kept for c.
-func HoldsArm(r reader, c Client) bool {
+func HoldsArm(r state.Reader, c Client) bool {
 	arm, ok := FindArm(r)
 	return ok && arm.Client.Same(c)
 }

@@ -1,8 +1,10 @@
-package continuity
+package notes
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 func TestFrontValue(t *testing.T) {
@@ -74,7 +76,7 @@ func FuzzFront(f *testing.F) {
 		if Body(got) != Body(doc) {
 			t.Fatalf("the body changed: %q", got)
 		}
-		if v := FrontValue(got, "session_id"); v != oneLine(value) {
+		if v := FrontValue(got, "session_id"); v != term.OneLine(value) {
 			t.Fatalf("set %q, got %q", value, v)
 		}
 		if again, _ := SetFront(got, "session_id", value); again != got {

@@ -1,4 +1,4 @@
-package continuity
+package handover
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 const (
@@ -63,12 +64,12 @@ func HasClaims(d state.Dir) bool {
 }
 
 // FindClaim returns the session's claim.
-func FindClaim(r reader, session string) (Claim, bool) {
+func FindClaim(r state.Reader, session string) (Claim, bool) {
 	c, ok := readClaim(r, claimName(session))
-	return c, ok && c.Session == oneLine(session)
+	return c, ok && c.Session == term.OneLine(session)
 }
 
-func readClaim(r reader, name string) (Claim, bool) {
+func readClaim(r state.Reader, name string) (Claim, bool) {
 	data, err := r.Read(name, maxRecord)
 	if err != nil {
 		return Claim{}, false
@@ -92,15 +93,15 @@ func readClaim(r reader, name string) (Claim, bool) {
 // Put writes the claim.
 func (c Claim) Put(tx *state.Tx) error {
 	p := state.Pairs{}.
-		Set("session", oneLine(c.Session)).
+		Set("session", term.OneLine(c.Session)).
 		Set("client", c.Client.String()).
 		Set("time", c.Time.UTC().Format(time.RFC3339Nano)).
 		Set("armed", yes(c.Armed)).
-		Set("arm_owner", oneLine(c.Arm.Owner)).
+		Set("arm_owner", term.OneLine(c.Arm.Owner)).
 		Set("arm_client", c.Arm.Client.String()).
-		Set("arm_item", oneLine(c.Arm.Item)).
+		Set("arm_item", term.OneLine(c.Arm.Item)).
 		Set("told", yes(c.Told)).
-		Set("notice", oneLine(c.Notice))
+		Set("notice", term.OneLine(c.Notice))
 	return tx.Write(claimName(c.Session), p.Bytes())
 }
 
@@ -238,7 +239,7 @@ func Begin(p host.Payload, env host.Env) Start {
 }
 
 // Started reports whether a SessionStart of the session has been seen.
-func Started(r reader, session string) bool {
+func Started(r state.Reader, session string) bool {
 	data, _ := r.Read(startedFile, maxRecord)
 	return slices.Contains(strings.Fields(string(data)), FileName(session))
 }

@@ -1,4 +1,4 @@
-package continuity
+package handover
 
 import (
 	"time"
@@ -58,7 +58,7 @@ func (c *Courier) Waiting() bool { return HasArm(c.Dir) || HasClaims(c.Dir) }
 func (c *Courier) Start(first func(*state.Tx)) (host.Output, error) {
 	c.start()
 	var out host.Output
-	err := c.Dir.Do(c.Wait, func(tx *state.Tx) error {
+	err := c.Dir.WithLock(c.Wait, func(tx *state.Tx) error {
 		if first != nil {
 			first(tx)
 		}
@@ -86,7 +86,7 @@ func (c *Courier) Prompt(ready func(claimed bool) bool) (host.Output, error) {
 	}
 	c.start()
 	var out host.Output
-	err := c.Dir.Do(c.Wait, func(tx *state.Tx) error {
+	err := c.Dir.WithLock(c.Wait, func(tx *state.Tx) error {
 		var err error
 		if claimed {
 			out, err = c.confirm(tx)
@@ -105,7 +105,7 @@ func (c *Courier) Stop() error {
 		return nil
 	}
 	c.Call.Slow()
-	return c.Dir.Do(c.Wait, func(tx *state.Tx) error {
+	return c.Dir.WithLock(c.Wait, func(tx *state.Tx) error {
 		claim, standing, err := Confirm(tx, session, c.Call.Env.Now())
 		if err == nil && standing == Confirmed {
 			err = c.taken(tx, claim)
@@ -122,7 +122,7 @@ func (c *Courier) End() error {
 	if !HasClaim(c.Dir, session) && !(leaves && HoldsArm(c.Dir, client)) {
 		return nil
 	}
-	return c.Dir.Do(min(c.Wait, endWait), func(tx *state.Tx) error {
+	return c.Dir.WithLock(min(c.Wait, endWait), func(tx *state.Tx) error {
 		if claim, ok := FindClaim(tx, session); ok {
 			if err := claim.GiveBack(tx); err != nil {
 				return err
@@ -193,7 +193,7 @@ func (c *Courier) deliver(tx *state.Tx, p Parcel) (host.Output, error) {
 // tell records that the host has been told, once it has.
 func (c *Courier) tell(arm Arm) {
 	c.Call.AfterAnswer(func() {
-		c.Try("it was not noted that the notes are told", c.Dir.Do(c.Wait, func(tx *state.Tx) error {
+		c.Try("it was not noted that the notes are told", c.Dir.WithLock(c.Wait, func(tx *state.Tx) error {
 			if err := Tell(tx, c.begin.Session, c.atPrompt()); err != nil || !c.atPrompt() {
 				return err
 			}
@@ -241,7 +241,7 @@ func (c *Courier) Say(line string) (host.Output, error) {
 		return host.Output{Message: now}, nil // and no files for it
 	}
 	var out host.Output
-	err := c.Dir.Do(c.Wait, func(tx *state.Tx) error {
+	err := c.Dir.WithLock(c.Wait, func(tx *state.Tx) error {
 		var err error
 		out, err = c.say(tx, line)
 		return err

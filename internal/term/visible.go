@@ -1,4 +1,7 @@
-package host
+// Package term decides what may reach a terminal: it knows what a terminal would
+// obey instead of show, and how a text becomes one line. It reads nothing and
+// writes nothing.
+package term
 
 import (
 	"strings"

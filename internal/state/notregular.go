@@ -18,20 +18,20 @@ type refusal struct {
 func (r refusal) Error() string { return r.text }
 func (r refusal) Unwrap() error { return r.kind }
 
-// odd says that something of another kind stands at path, where want should.
-func odd(path string, mode fs.FileMode, want string) error {
+// notRegular says that something of another kind stands at path, where want should.
+func notRegular(path string, mode fs.FileMode, want string) error {
 	return refusal{fmt.Sprintf("%s is %s, not %s; move it away", path, host.FileKind(mode), want), ErrUnsafe}
 }
 
-// oddIn is odd for what stands at name, where a file should.
-func oddIn(root *os.Root, name string) error {
+// notRegularIn is odd for what stands at name, where a file should.
+func notRegularIn(root *os.Root, name string) error {
 	path := filepath.Join(root.Name(), name)
 	info, err := root.Lstat(name)
 	if err != nil {
 		return err
 	}
 	if info.Mode()&fs.ModeSymlink == 0 {
-		return odd(path, info.Mode(), "a file")
+		return notRegular(path, info.Mode(), "a file")
 	}
 	what := "a link that leads nowhere or out of its directory"
 	if target, err := root.Stat(name); err == nil {
