@@ -87,6 +87,9 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Placed marks an error whose lines begin with a place in a file.
+func (Problems) Placed() {}
+
 // err returns ps sorted and without repetitions, or nil when there are none.
 func (ps Problems) err() error {
 	if len(ps) == 0 {

@@ -7,15 +7,11 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/ccreload/ccreload/internal/term"
 
 	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/internal/cli/cmdline"
@@ -23,13 +19,6 @@ import (
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/record"
-)
-
-// Exit codes. A hook always ends with exitOK.
-const (
-	exitOK    = 0
-	exitFault = 1 // an internal fault, or a check that did not pass
-	exitUsage = 2 // a command line or an input that needs correcting
 )
 
 // Main runs ccreload with args (without the program's name) and returns the
@@ -55,7 +44,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 && carriesPayload(stdin) {
 		return a.hook(nil)
 	}
-	return a.run(args)
+	return cmdline.Run(a.rootCommand(), valueLast(args), stdin, stdout, stderr)
 }
 
 // app is what every command works with.
@@ -76,10 +65,10 @@ func (a *app) hook(args []string) int {
 		Handler:  handler,
 		Defaults: a.defaults,
 		// The one exit beside main: a handler that hangs cannot return to it.
-		Quit: func() { os.Exit(exitOK) },
+		Quit: func() { os.Exit(cmdline.ExitOK) },
 		Tap:  record.Tap,
 	}.Do()
-	return exitOK
+	return cmdline.ExitOK
 }
 
 // carriesPayload reports whether somebody hands us something on stdin. A
@@ -100,43 +89,6 @@ func (a *app) printJSON(v any) error {
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }
-
-// run executes the command tree.
-func (a *app) run(args []string) int {
-	root := a.rootCommand()
-	started := false
-	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
-	root.SetArgs(valueLast(args))
-	err := root.Execute()
-	if err == nil {
-		return exitOK
-	}
-	if errors.Is(err, errFailed) {
-		return exitFault
-	}
-	// Before a command starts, only its command line can be wrong.
-	if !started {
-		err = usagef("%w; %s", err, cmdline.Hint(root, args))
-	}
-	fmt.Fprintf(a.stderr, "ccreload: %s\n", term.Visible(err.Error()))
-	if _, bad := errors.AsType[usageError](err); bad {
-		return exitUsage
-	}
-	return exitFault
-}
-
-// usageError is the user's to correct.
-type usageError struct{ error }
-
-// usagef returns an error that ends the command with exitUsage. It should say
-// what is wrong and what would be right.
-func usagef(format string, args ...any) error {
-	return usageError{fmt.Errorf(format, args...)}
-}
-
-// errFailed ends a command with exitFault when it has said already what did
-// not pass.
-var errFailed = errors.New("failed")
 
 // Command returns the command tree, for the man page and the completions.
 func Command() *cobra.Command { return (&app{}).rootCommand() }
@@ -161,18 +113,11 @@ when the command line or an input needs correcting.`,
   ccreload config set context_budget_pct 30  be told earlier, in this project
   ccreload statusline install                show how full the context is
   ccreload uninstall --dry-run               what would be removed?`,
-		Version:       version(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		// Main words its own hint, on the line of the error.
-		DisableSuggestions: true,
-		CompletionOptions:  cobra.CompletionOptions{HiddenDefaultCmd: true},
-		Args:               cobra.NoArgs,
-		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version:           version(),
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:              cobra.NoArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
 	root.AddCommand(
 		a.reloadCommand(),
 		a.handoffCommand(),

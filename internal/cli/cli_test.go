@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/ccreload/ccreload/internal/cli/cmdline"
 )
 
 // run calls Main and returns the exit code and what was written.
@@ -15,18 +17,18 @@ func run(t *testing.T, stdin string, args ...string) (code int, stdout, stderr s
 	return code, out.String(), errs.String()
 }
 
-func TestMainSaysWhatIsWrongInOneSentence(t *testing.T) {
+func TestMainSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ args, want string }{
-		{"", `unknown command "" for "ccreload"; see ccreload --help`},
-		{"nope", `unknown command "nope" for "ccreload"; see ccreload --help`},
-		{"statsline", `unknown command "statsline" for "ccreload"; did you mean ccreload statusline?`},
-		{"doctor --jsno", `unknown flag: --jsno; see ccreload doctor --help`},
-		{"version x", `unknown command "x" for "ccreload version"; see ccreload version --help`},
-		{"statusline unistall", `unknown command "unistall" for "ccreload statusline"; did you mean ccreload statusline uninstall?`},
+		{"", "unknown command \"\" for \"ccreload\"\nhint: see ccreload --help"},
+		{"nope", "unknown command \"nope\" for \"ccreload\"\nhint: see ccreload --help"},
+		{"statsline", "unknown command \"statsline\" for \"ccreload\"\nhint: did you mean ccreload statusline?"},
+		{"doctor --jsno", "unknown flag: --jsno\nhint: see ccreload doctor --help"},
+		{"version x", "unknown command \"x\" for \"ccreload version\"\nhint: see ccreload version --help"},
+		{"statusline unistall", "unknown command \"unistall\" for \"ccreload statusline\"\nhint: did you mean ccreload statusline uninstall?"},
 	} {
 		code, stdout, stderr := run(t, "", strings.Split(tt.args, " ")...)
-		if code != exitUsage || stdout != "" || stderr != "ccreload: "+tt.want+"\n" {
+		if code != cmdline.ExitUsage || stdout != "" || stderr != "ccreload: "+tt.want+"\n" {
 			t.Errorf("ccreload %s: exit code %d, stdout %q, stderr %q; want %q", tt.args, code, stdout, stderr, tt.want)
 		}
 	}
@@ -38,7 +40,7 @@ func TestMainTakesAPayloadForAHook(t *testing.T) {
 	t.Setenv("CLAUDE_PLUGIN_ROOT", "")
 	t.Setenv("CLAUDE_PLUGIN_DATA", "")
 	for _, stdin := range []string{`{"hook_event_name":"Stop"}`, "", "half a pay"} {
-		if code, stdout, stderr := run(t, stdin); code != exitOK || stdout != "" || stderr != "" {
+		if code, stdout, stderr := run(t, stdin); code != cmdline.ExitOK || stdout != "" || stderr != "" {
 			t.Errorf("stdin %q: exit code %d, stdout %q, stderr %q", stdin, code, stdout, stderr)
 		}
 	}
@@ -52,11 +54,11 @@ func TestMainHelpsWhoeverTypesTheNameOnly(t *testing.T) {
 	}
 	defer null.Close()
 	var out, errs bytes.Buffer
-	if code := Main(nil, null, &out, &errs); code != exitOK || !strings.Contains(out.String(), "ccreload doctor ") || errs.Len() != 0 {
+	if code := Main(nil, null, &out, &errs); code != cmdline.ExitOK || !strings.Contains(out.String(), "ccreload doctor ") || errs.Len() != 0 {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, &out, &errs)
 	}
 	out.Reset()
-	if code := Main([]string{"statusline"}, null, &out, &errs); code != exitUsage || out.Len() != 0 || !strings.Contains(errs.String(), "ccreload statusline install") {
+	if code := Main([]string{"statusline"}, null, &out, &errs); code != cmdline.ExitUsage || out.Len() != 0 || !strings.Contains(errs.String(), "ccreload statusline install") {
 		t.Errorf("statusline: exit code %d, stdout %q, stderr %q", code, &out, &errs)
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/reload"
 )
 
@@ -102,7 +102,7 @@ func (c *configuring) set() *cobra.Command {
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if args[1] == "" {
-				return usagef("%s needs a value; `ccreload config unset %s` takes the project's away", args[0], args[0])
+				return problem.Input("`ccreload config unset "+args[0]+"` takes the project's value away", "the value of %q is empty", args[0])
 			}
 			value, err := c.write(args[0], args[1])
 			if err != nil {
@@ -149,8 +149,7 @@ func (c *configuring) write(key, value string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	value, err = p.Set(key, value)
-	return value, configError(err)
+	return p.Set(key, value)
 }
 
 // find returns the plugin that a key belongs to.
@@ -159,23 +158,19 @@ func (c *configuring) find(key string) (options.Plugin, error) {
 	if err != nil {
 		return options.Plugin{}, err
 	}
-	p, err := options.Find(list, key)
-	return p, configError(err)
+	return options.Find(list, key)
 }
 
-// configError makes a wrong key or value a matter of bad input.
-func configError(err error) error {
-	if bad, ok := errors.AsType[options.BadConfig](err); ok {
-		return usageError{bad}
-	}
-	return err
+// noPlugin is the error about a name that is no plugin's.
+func noPlugin(name string) error {
+	return problem.Input("the plugins are "+strings.Join(plugins(), ", "), "there is no plugin %q", name)
 }
 
 // candidates returns the options of the plugin that was named, else of those that
 // the host runs in this project, else of all there are.
 func (c *configuring) candidates() ([]options.Plugin, error) {
 	if c.only != "" && !slices.Contains(plugins(), c.only) {
-		return nil, usagef("there is no plugin %q; there is %s", c.only, strings.Join(plugins(), ", "))
+		return nil, noPlugin(c.only)
 	}
 	project, err := c.project()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/cli/cmdline"
 	"github.com/ccreload/ccreload/internal/term"
 )
 
@@ -13,9 +14,9 @@ import (
 type verdict string
 
 const (
-	fine    verdict = "ok"
-	note    verdict = "note"    // worth knowing, and nothing is wrong
-	problem verdict = "problem" // something does not work as it should
+	isOK      verdict = "ok"
+	isNote    verdict = "note"    // worth knowing, and nothing is wrong
+	isProblem verdict = "problem" // something does not work as it should
 )
 
 // finding is what a check has to say: a plain sentence, and what to do.
@@ -27,15 +28,15 @@ type finding struct {
 }
 
 func ok(check, format string, args ...any) finding {
-	return finding{Check: check, Verdict: fine, Says: fmt.Sprintf(format, args...)}
+	return finding{Check: check, Verdict: isOK, Says: fmt.Sprintf(format, args...)}
 }
 
 func noted(check, fix, format string, args ...any) finding {
-	return finding{check, note, fmt.Sprintf(format, args...), fix}
+	return finding{check, isNote, fmt.Sprintf(format, args...), fix}
 }
 
 func wrong(check, fix, format string, args ...any) finding {
-	return finding{check, problem, fmt.Sprintf(format, args...), fix}
+	return finding{check, isProblem, fmt.Sprintf(format, args...), fix}
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -63,7 +64,7 @@ The exit code is 0 when nothing is wrong and 1 when something is.`,
 				err = report.write(a.stdout, a.colored())
 			}
 			if err == nil && report.Problems > 0 {
-				err = errFailed
+				err = cmdline.ErrFailed
 			}
 			return err
 		},
@@ -87,7 +88,7 @@ type report struct {
 func newReport(findings []finding) report {
 	r := report{Version: version(), Findings: findings}
 	for _, f := range findings {
-		if f.Verdict == problem {
+		if f.Verdict == isProblem {
 			r.Problems++
 		}
 	}
@@ -97,9 +98,9 @@ func newReport(findings []finding) report {
 // color returns the terminal sequence for v.
 func (v verdict) color() string {
 	switch v {
-	case problem:
+	case isProblem:
 		return "\x1b[31m"
-	case note:
+	case isNote:
 		return "\x1b[33m"
 	}
 	return "\x1b[32m"

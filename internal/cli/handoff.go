@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -165,9 +164,6 @@ func (a *app) handoffData() []string {
 
 // handoffResult prints what a run did.
 func (a *app) handoffResult(r handoff.Result, err error, asJSON bool) error {
-	if bad, ok := errors.AsType[handoff.BadInput](err); ok {
-		return usageError{bad}
-	}
 	if err != nil {
 		return err
 	}

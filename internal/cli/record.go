@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/record"
 )
 
@@ -170,22 +171,22 @@ machine: read the file before you give it away.`,
 // create makes a file that must not exist.
 func create(path string) (*os.File, error) {
 	if path == "" {
-		return nil, usagef("the name of the file is empty; name one, or - for stdout")
+		return nil, problem.Input("name one, or - for standard output", "the name of the file is empty")
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		return f, nil
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, usagef("%s is a directory; name a file in it", path)
+		return nil, problem.Input("name a file in it", "%q is a directory", path)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return nil, usagef("%s is there already; name another file", path)
+		return nil, problem.Input("name another file", "%q exists", path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("there is no directory %s; make it, or name a file elsewhere", filepath.Dir(path))
+		return nil, problem.Input("make it, or name a file elsewhere", "there is no directory %q", filepath.Dir(path))
 	}
-	return nil, usagef("%w; name a file elsewhere", err)
+	return nil, problem.Input("name a file elsewhere", "%w", err)
 }
 
 // recordExport writes the recording to out and says on stderr what is in it.
@@ -196,7 +197,7 @@ func (a *app) recordExport(out io.Writer, text bool) error {
 	}
 	f, err := store.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		return usagef("nothing has been recorded of this project; begin with: ccreload record on")
+		return problem.Input("begin with `ccreload record on`", "there is no recording of this project")
 	}
 	if err != nil {
 		return err
@@ -208,7 +209,7 @@ func (a *app) recordExport(out io.Writer, text bool) error {
 	}
 	done, err := record.Export(f, out, record.Places{Home: home, Tmp: os.TempDir()}, text)
 	if errors.Is(err, record.ErrEmpty) {
-		return usageError{err}
+		return problem.AsInput(err)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name(), err)

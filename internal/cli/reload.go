@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/cli/cmdline"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/term"
 
 	"github.com/ccreload/ccreload/internal/reload"
@@ -81,7 +82,7 @@ ago is kept aside first.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if !carriesPayload(a.stdin) {
-				return usagef("hand the digest in on standard input, as in `ccreload reload write --help`")
+				return problem.Input("see `ccreload reload write --help`", "there is no digest on standard input")
 			}
 			store, err := a.digestStore()
 			if err != nil {
@@ -92,15 +93,12 @@ ago is kept aside first.`,
 				return err
 			}
 			w, err := store.Write(data, intent, arm)
-			if bad, ok := errors.AsType[reload.BadDigest](err); ok {
-				return usageError{bad}
-			}
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprint(a.stdout, w)
 			if w.NotArmed != nil {
-				return errFailed
+				return cmdline.ErrFailed
 			}
 			return err
 		},

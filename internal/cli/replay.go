@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/cli/cmdline"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/term"
 
 	"github.com/ccreload/ccreload/internal/host"
@@ -55,7 +57,7 @@ the present.`,
 				faults += n
 			}
 			if faults > 0 {
-				return errFailed
+				return cmdline.ErrFailed
 			}
 			return nil
 		},
@@ -144,14 +146,14 @@ func (a *app) readRecording(path string) ([]record.Call, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, problem.AsInput(err)
 		}
 		defer f.Close()
 		in = f
 	}
 	calls, err := record.Read(in)
 	if err != nil {
-		return nil, usagef("%s is not a recording: %w", path, err)
+		return nil, problem.Input("name a file that `ccreload record export` has written", "%q is not a recording: %w", path, err)
 	}
 	return calls, nil
 }
@@ -182,7 +184,7 @@ func (a *app) pluginTree(f replayFlags, binary string) (string, host.Profile, er
 	}
 	root, profile, err := record.FindRoot(f.plugin, dirs...)
 	if err != nil {
-		return "", host.Profile{}, usagef("%w: name one with --root", err)
+		return "", host.Profile{}, problem.Input("name one with --root", "%w", err)
 	}
 	return root, profile, nil
 }
@@ -195,15 +197,15 @@ func splitOptions(profile host.Profile, pairs []string) (env, config map[string]
 	for _, pair := range pairs {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok {
-			return nil, nil, usagef("--set %q is not KEY=VALUE", pair)
+			return nil, nil, problem.Input("write it as --set KEY=VALUE", "--set %q is not an option and its value", pair)
 		}
 		option, ok := profile.Option(key)
 		if !ok {
-			return nil, nil, usagef("%s has no option %q", profile.Plugin, key)
+			return nil, nil, problem.Input("`ccreload config get` lists the options", "%s has no option %q", profile.Plugin, key)
 		}
 		value, err := option.Check(value)
 		if err != nil {
-			return nil, nil, usageError{err}
+			return nil, nil, problem.AsInput(err)
 		}
 		if option.HasScope(host.ScopeUser) {
 			env[option.EnvName()] = value
@@ -217,7 +219,7 @@ func splitOptions(profile host.Profile, pairs []string) (env, config map[string]
 // screen reports whether stdout takes colors, and how wide it is.
 func (a *app) screen() (color bool, width int) {
 	width = paperWidth
-	if w := term.Width(a.stdout); w > 0 {
+	if w := term.Columns(a.stdout); w > 0 {
 		width = min(w, maxWidth)
 	}
 	return a.colored(), width

@@ -1,20 +1,19 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/statusline"
@@ -39,10 +38,10 @@ yellow from two thirds of the budget and red at it.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if segment != "" && !slices.Contains(plugins(), segment) {
-				return usagef("there is no plugin %q; there is %s", segment, strings.Join(plugins(), ", "))
+				return noPlugin(segment)
 			}
 			if !carriesPayload(a.stdin) {
-				return usagef("the host hands in the figures on stdin: use `ccreload statusline install` to have it do so")
+				return problem.Input("use `ccreload statusline install`, and Claude Code will call this", "there is nothing on standard input: Claude Code is to hand in the figures")
 			}
 			a.statusLine(segment)
 			return nil
@@ -150,7 +149,7 @@ The settings are those in CLAUDE_CONFIG_DIR, or else in ~/.claude.`,
 			}
 			c, err := a.place().Install(self)
 			if err != nil {
-				return settingsError(err)
+				return err
 			}
 			if !c.Done {
 				fmt.Fprintln(a.stdout, "The status line is installed already.")
@@ -177,7 +176,7 @@ you have changed in them since, and a status line you have chosen since, stay.`,
 		RunE: func(*cobra.Command, []string) error {
 			c, err := a.place().Uninstall()
 			if err != nil {
-				return settingsError(err)
+				return err
 			}
 			if !c.Done {
 				fmt.Fprintln(a.stdout, "There is no status line of ours.")
@@ -188,15 +187,6 @@ you have changed in them since, and a status line you have chosen since, stay.`,
 			return nil
 		},
 	}
-}
-
-// settingsError makes settings that only the user can put right a matter of
-// bad input.
-func settingsError(err error) error {
-	if bad, ok := errors.AsType[statusline.SettingsError](err); ok {
-		return usageError{bad}
-	}
-	return err
 }
 
 // list prints paths, one a line.

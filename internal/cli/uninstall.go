@@ -71,7 +71,7 @@ func (a *app) uninstall(ctx context.Context, dryRun bool) error {
 	}
 	status, err := a.place().Status()
 	if err != nil {
-		return settingsError(err)
+		return err
 	}
 	line := status == statusline.Ours || status == statusline.Broken
 	verb := "removed"
@@ -80,7 +80,7 @@ func (a *app) uninstall(ctx context.Context, dryRun bool) error {
 	}
 	if line && !dryRun {
 		if _, err := a.place().Uninstall(); err != nil {
-			return settingsError(err)
+			return err
 		}
 	}
 	if line {

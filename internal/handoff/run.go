@@ -14,6 +14,7 @@ import (
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
@@ -70,11 +71,6 @@ type GitStatus struct {
 	Ahead  int    `json:"ahead"`
 }
 
-// BadInput is an option that needs correcting.
-type BadInput struct{ text string }
-
-func (b BadInput) Error() string { return b.text }
-
 const (
 	runTime = 55 * time.Second
 	// fresh is how old an artifact may be for a second run to leave it alone.
@@ -86,17 +82,17 @@ const (
 
 // Run writes the handoff of a session and, if it may, commits it. What goes
 // wrong on the way is in Result.Errors, and the rest is done all the same; an
-// error is BadInput, and then nothing is done.
+// error is about the input, and then nothing is done.
 func Run(ctx context.Context, o Options) (Result, error) {
 	r := &run{Options: o, result: Result{NextSteps: []string{}, Actions: []string{}, Errors: []string{}}}
 	slug, ok := Slug(o.Slug)
 	if !ok {
-		return r.result, BadInput{fmt.Sprintf("slug %q has no letter or digit that can stand in a file name", o.Slug)}
+		return r.result, problem.Input("name the topic with letters or digits", "slug %q has nothing that can stand in a file name", o.Slug)
 	}
 	r.Slug = slug
 	if o.Kind != "" {
 		if r.kind, ok = ParseKind(o.Kind); !ok {
-			return r.result, BadInput{fmt.Sprintf("type %q is not known; it takes %s, %s or %s", o.Kind, PluginWork, MultiSession, SingleTask)}
+			return r.result, problem.Input(fmt.Sprintf("use %s, %s or %s", PluginWork, MultiSession, SingleTask), "type %q is not known", o.Kind)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, runTime)
@@ -590,7 +586,8 @@ func (r *run) next() {
 func base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // Commit commits the newest handoff of a project after somebody has worked on
-// it. It asks nothing: who calls it has decided. An error is BadInput.
+// it. It asks nothing: who calls it has decided. An error is
+// about the input.
 func Commit(ctx context.Context, o Options) (Result, error) {
 	r := &run{Options: o, result: Result{NextSteps: []string{}, Actions: []string{}, Errors: []string{}}}
 	r.now = o.Env.Now()
@@ -600,7 +597,7 @@ func Commit(ctx context.Context, o Options) (Result, error) {
 	r.survey(ctx)
 	last, ok := r.ledger().newest(r.Project)
 	if !ok {
-		return r.result, BadInput{textNoArtifact}
+		return r.result, problem.Input("write one with `ccreload handoff run`", textNoArtifact)
 	}
 	r.path, r.id, r.Session = last.Path, last.ID, last.Session
 	r.Slug = strings.Trim(strings.TrimSuffix(strings.TrimPrefix(base(r.path), artifactStem), artifactEnd), "-")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // Every unusual state of a repository: the commit holds only our files or
@@ -340,8 +342,7 @@ func TestBadInput(t *testing.T) {
 	} {
 		o := w.options()
 		change(&o)
-		var bad BadInput
-		if _, err := Run(t.Context(), o); !errors.As(err, &bad) {
+		if _, err := Run(t.Context(), o); !problem.IsInput(err) {
 			t.Errorf("error %v", err)
 		}
 	}

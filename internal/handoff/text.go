@@ -158,7 +158,7 @@ const (
 	textArtifactOdd = "something that is no regular file stands at %s; it was left alone"
 )
 
-const textNoArtifact = "there is no handoff to commit; ccreload handoff run writes one"
+const textNoArtifact = "there is no handoff document to commit"
 
 func textBusy(op string) string { return "not committed: a " + op + " is in progress" }
 

@@ -66,15 +66,6 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// Line returns s as one line for a person: no control characters, which a
-// terminal might obey, no runs of white space, and at most n characters.
-func Line(s string, n int) string {
-	s = strings.Map(func(r rune) rune {
-		// Marks that turn the direction of the text could disguise the rest.
-		if 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\ufffd"))
-	return host.Cut(term.OneLine(s), n)
-}
+// Line returns s as one line that a terminal may be given (term.Line), of at
+// most n characters.
+func Line(s string, n int) string { return host.Cut(term.Line(s), n) }

@@ -104,8 +104,8 @@ func TestLine(t *testing.T) {
 		want string
 	}{
 		{"a\n\tb  c", 10, "a b c"},
-		{"\x1b[31mred\x1b[0m\x07", 40, "[31mred [0m"},
-		{"a\u202eb", 10, "ab"},
+		{"\x1b[31mred\x1b[0m\x07", 40, "␛[31mred␛[0m␇"},
+		{"a\u202eb", 10, `a\u202eb`},
 		{"a\xffb", 10, "a\ufffdb"},
 		{"界界界界界界界界界界界", 10, "界界界界界界界界界…"},
 		{"🙂🙂🙂", 4, "🙂…"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -108,7 +109,7 @@ func (p Plugin) Entries() []Entry {
 
 // Set writes the option called key to the project's file and returns the value
 // in its canonical form; an empty value takes the option out of the file. An
-// unknown key or a value the option does not take is a BadConfig. After an
+// unknown key or a value the option does not take is an input error. After an
 // error the file is as it was.
 func (p Plugin) Set(key, value string) (string, error) {
 	o, ok := p.Profile.Option(key)
@@ -117,18 +118,18 @@ func (p Plugin) Set(key, value string) (string, error) {
 		return "", err
 	}
 	if !o.HasScope(host.ScopeProject) {
-		return "", BadConfig{key + " cannot be set for a project; set it in the options of the plugin (/plugin)"}
+		return "", problem.Input("set it in the options of the plugin (/plugin)", "%q cannot be set for a project", key)
 	}
 	if value != "" {
 		var err error
 		if value, err = o.Check(value); err != nil {
-			return "", BadConfig{err.Error()}
+			return "", problem.AsInput(err)
 		}
 	}
 	foreign, unasked := tracked(p.Dir)
 	if foreign {
 		path := p.Dir.Path(ConfigFile)
-		return "", fmt.Errorf("git tracks %s, so somebody else may have written it, and it is not obeyed; `git rm --cached %s` makes it yours", path, path)
+		return "", problem.Fault("`git rm --cached "+path+"` makes it yours", "git tracks %q, so somebody else may have written it, and it is not obeyed", path)
 	}
 	err := p.Dir.WithLock(lockWait, func(tx *state.Tx) error {
 		old, err := tx.Read(ConfigFile, maxConfig)
@@ -148,13 +149,8 @@ func (p Plugin) Set(key, value string) (string, error) {
 	return value, nil
 }
 
-// BadConfig says what is wrong with a key or value and what would be right.
-type BadConfig struct{ text string }
-
-func (b BadConfig) Error() string { return b.text }
-
 // Find returns the plugin of list that has an option called key. A key that
-// none or more than one of them has is a BadConfig.
+// none or more than one of them has is an input error.
 func Find(list []Plugin, key string) (Plugin, error) {
 	var found []Plugin
 	var names, keys []string
@@ -170,13 +166,13 @@ func Find(list []Plugin, key string) (Plugin, error) {
 	}
 	switch len(found) {
 	case 0:
-		hint := ""
+		hint := "the settings are " + strings.Join(keys, ", ")
 		if near := host.Nearest(key, keys); near != "" {
-			hint = " Did you mean " + near + "?"
+			hint = "did you mean " + near + "? " + hint
 		}
-		return Plugin{}, BadConfig{fmt.Sprintf("there is no setting %q.%s The settings are %s", key, hint, strings.Join(keys, ", "))}
+		return Plugin{}, problem.Input(hint, "there is no setting %q", key)
 	case 1:
 		return found[0], nil
 	}
-	return Plugin{}, BadConfig{fmt.Sprintf("%s have a setting %s; say which one you mean, as in --plugin %s", strings.Join(names, " and "), key, names[0])}
+	return Plugin{}, problem.Input("say which one you mean, as in --plugin "+names[0], "%s have a setting %q", strings.Join(names, " and "), key)
 }

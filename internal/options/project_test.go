@@ -1,7 +1,6 @@
 package options
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -73,20 +73,20 @@ func TestSet(t *testing.T) {
 		{"context_budget_pct", "4 5", before, "from 0 to 95, or off"},
 		{"context_window", "999", before, "at least 1000"},
 		{"context_budget_mode", "loud", before, "notify or snapshot"},
-		{"context_budget", "30", before, "Did you mean context_budget_pct?"},
-		{"context-budget-pct", "30", before, "Did you mean context_budget_pct?"},
-		{"headles", "on", before, "Did you mean headless?"},
-		{"size", "red", before, "The settings are context_budget_pct, context_budget_mode"},
-		{"", "red", before, "The settings are"},
+		{"context_budget", "30", before, "did you mean context_budget_pct?"},
+		{"context-budget-pct", "30", before, "did you mean context_budget_pct?"},
+		{"headles", "on", before, "did you mean headless?"},
+		{"size", "red", before, "the settings are context_budget_pct, context_budget_mode"},
+		{"", "red", before, "the settings are"},
 		{"color", "red", before, "cannot be set for a project"},
 	} {
 		p := in(t, before)
 		_, err := p.Set(tt.key, tt.value)
-		_, bad := errors.AsType[BadConfig](err)
+		bad := problem.IsInput(err)
 		switch {
 		case tt.err == "" && err != nil, tt.err != "" && !bad:
 			t.Errorf("%s=%q: error %v", tt.key, tt.value, err)
-		case tt.err != "" && !strings.Contains(err.Error(), tt.err):
+		case tt.err != "" && !strings.Contains(err.Error()+"\n"+problem.Hint(err), tt.err):
 			t.Errorf("%s=%q: %q does not say %q", tt.key, tt.value, err, tt.err)
 		}
 		if got := read(p); got != tt.want {
@@ -127,13 +127,13 @@ func TestFind(t *testing.T) {
 	for key, want := range map[string]struct{ plugin, err string }{
 		"context_window": {"budgets", ""},
 		"auto_pct":       {"farewells", ""},
-		"headless":       {"", "budgets and farewells have a setting headless; say which one you mean, as in --plugin budgets"},
-		"auto":           {"", `there is no setting "auto". Did you mean auto_pct? The settings are context_budget_pct, context_budget_mode, context_window, headless, color, auto_pct`},
-		"zzz":            {"", `there is no setting "zzz". The settings are`},
+		"headless":       {"", "budgets and farewells have a setting \"headless\"\nsay which one you mean, as in --plugin budgets"},
+		"auto":           {"", "there is no setting \"auto\"\ndid you mean auto_pct? the settings are context_budget_pct, context_budget_mode, context_window, headless, color, auto_pct"},
+		"zzz":            {"", "there is no setting \"zzz\"\nthe settings are"},
 	} {
 		p, err := Find(list, key)
-		_, bad := errors.AsType[BadConfig](err)
-		if p.Name() != want.plugin || bad != (want.err != "") || bad && !strings.HasPrefix(err.Error(), want.err) {
+		bad := problem.IsInput(err)
+		if p.Name() != want.plugin || bad != (want.err != "") || bad && !strings.HasPrefix(err.Error()+"\n"+problem.Hint(err), want.err) {
 			t.Errorf("%s: %q, %v", key, p.Name(), err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestTrackedFileIsNotObeyed(t *testing.T) {
 	if list := p.Entries(); list[0].Value != "45" || list[0].Source != host.FromPlugin || len(list[0].Ignored) != 1 || len(list[1].Ignored) != 0 {
 		t.Errorf("listed: %+v", list)
 	}
-	if _, err := p.Set("context_budget_pct", "30"); err == nil || !strings.Contains(err.Error(), "git rm --cached") || read(p) != shipped {
+	if _, err := p.Set("context_budget_pct", "30"); err == nil || !strings.Contains(problem.Hint(err), "git rm --cached") || read(p) != shipped {
 		t.Errorf("error %v, file %q", err, read(p))
 	}
 	git("rm", "-q", "--cached", ".budgets/config")

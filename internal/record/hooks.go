@@ -34,9 +34,13 @@ type handler struct {
 // hostTimeout is what the host gives a hook that does not ask.
 const hostTimeout = 60 * time.Second
 
+// minTimeout is what a replay gives any hook: it is there to show what they
+// say, also on a machine that is busy.
+const minTimeout = 30 * time.Second
+
 func (h handler) timeout() time.Duration {
 	if h.Timeout > 0 {
-		return time.Duration(h.Timeout) * time.Second
+		return max(time.Duration(h.Timeout)*time.Second, minTimeout)
 	}
 	return hostTimeout
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -23,11 +24,6 @@ type Store struct {
 
 // ErrNoDigest is returned where there is no digest to work on.
 var ErrNoDigest = errors.New(textNothingThere)
-
-// BadDigest says why something is not taken for a digest.
-type BadDigest struct{ text string }
-
-func (b BadDigest) Error() string { return b.text }
 
 // Written is what became of a digest that was handed in.
 type Written struct {
@@ -49,9 +45,9 @@ func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
 	doc := strings.TrimPrefix(strings.ToValidUTF8(string(data), "\ufffd"), "\ufeff")
 	switch {
 	case strings.TrimSpace(doc) == "":
-		return Written{}, BadDigest{textEmptyDigest}
+		return Written{}, problem.Input("hand it in as Markdown: ccreload reload write <<'DIGEST' … DIGEST", textEmptyDigest)
 	case len(doc) > MaxDigest:
-		return Written{}, BadDigest{textLargeDigest(MaxDigest)}
+		return Written{}, problem.Input("a digest is a page of under 30 lines", "%s", textLargeDigest(MaxDigest))
 	}
 	if !strings.HasSuffix(doc, "\n") {
 		doc += "\n"

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -37,7 +38,7 @@ func TestWriteTakesWhatItCan(t *testing.T) {
 	} {
 		w := newWorld(t)
 		got, err := w.store("s1").Write([]byte(tt.in), tt.intent, false)
-		if _, bad := errors.AsType[BadDigest](err); bad != tt.bad || !bad && err != nil {
+		if bad := problem.IsInput(err); bad != tt.bad || !bad && err != nil {
 			t.Errorf("%s: error %v", name, err)
 			continue
 		}

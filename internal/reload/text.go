@@ -92,7 +92,7 @@ func textNoDigest() string {
 // What commands say about the digest.
 const (
 	textNothingThere = "there is no digest in this project; /cc-reload:snapshot writes one"
-	textEmptyDigest  = "there is no digest on the standard input; hand it in as Markdown: ccreload reload write <<'DIGEST' … DIGEST"
+	textEmptyDigest  = "there is no digest on standard input"
 )
 
 // textShipped and textNoAnswer say why nothing is handed on.
@@ -116,7 +116,7 @@ func textNotRead(path string) string {
 }
 
 func textLargeDigest(limit int) string {
-	return fmt.Sprintf("the digest is larger than %d KiB; it should be a page of under 30 lines", limit>>10)
+	return fmt.Sprintf("the digest is larger than %d KiB", limit>>10)
 }
 
 // String says what was done with a digest.

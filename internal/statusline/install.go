@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -33,13 +34,6 @@ type Place struct {
 	Home    string // the user's home directory
 	Windows bool
 }
-
-// SettingsError says that the user's settings are not fit to be edited, and
-// what would make them so. Nothing has been written.
-type SettingsError struct{ error }
-
-// Unwrap returns what is wrong.
-func (e SettingsError) Unwrap() error { return e.error }
 
 // Status says what stands in the settings.
 type Status int
@@ -112,11 +106,11 @@ func (p Place) calls(command string) bool {
 func (p Place) read() (settings, bool, error) {
 	data, exists, err := p.load()
 	if err != nil {
-		return nil, false, SettingsError{err}
+		return nil, false, problem.AsInput(err)
 	}
 	s, err := parse(data)
 	if err != nil {
-		return nil, true, SettingsError{fmt.Errorf("%s was left as it is: %w; correct it and try again", p.settings(), err)}
+		return nil, true, problem.Input("correct the file and try again", "%q was left as it is: %w", p.settings(), err)
 	}
 	return s, exists, nil
 }
@@ -129,7 +123,7 @@ func (p Place) load() (data []byte, exists bool, err error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if target, err := os.Readlink(path); err == nil {
-			return nil, false, fmt.Errorf("%s is a link to %q, which is not there: bring that back, or remove the link, and try again", path, target)
+			return nil, false, problem.Input("bring that back, or remove the link, and try again", "%q is a link to %q, which is not there", path, target)
 		}
 		return nil, false, nil
 	}
@@ -137,7 +131,7 @@ func (p Place) load() (data []byte, exists bool, err error) {
 		return nil, false, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("%s is not a file: move it away and try again", path)
+		return nil, false, problem.Input("move it away and try again", "%q is not a regular file", path)
 	}
 	data, err = os.ReadFile(path)
 	return data, err == nil, err
@@ -253,7 +247,7 @@ func (p Place) Uninstall() (Change, error) {
 		return Change{}, err
 	}
 	if p.calls(s.command()) {
-		return Change{}, SettingsError{fmt.Errorf("the status line command in %s calls %s among other things: take that out and try again", p.settings(), p.wrapper())}
+		return Change{}, problem.Input("take that out of the command and try again", "the status line command in %q calls %q among other things", p.settings(), p.wrapper())
 	}
 	c := Change{}
 	if p.isOurs(s.command()) {

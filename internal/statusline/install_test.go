@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 func newPlace(t *testing.T) Place {
@@ -128,7 +130,7 @@ func TestInstallLeavesWhatIsNotJSON(t *testing.T) {
 	_, err := p.Install("/opt/ccreload")
 	_, gone := p.Uninstall()
 	for _, err := range []error{err, gone} {
-		if _, ok := errors.AsType[SettingsError](err); !ok || !strings.Contains(err.Error(), "line 2") {
+		if !problem.IsInput(err) || !strings.Contains(err.Error(), "line 2") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -214,9 +216,9 @@ func TestInstallRefusesWhatIsNoFile(t *testing.T) {
 		says string
 	}{
 		"dangling link": {func(path string) error { return os.Symlink("no/such/dotfiles.json", path) }, `is a link to "no/such/dotfiles.json", which is not there`},
-		"pipe":          {func(path string) error { return exec.Command("mkfifo", path).Run() }, "is not a file"},
-		"device":        {func(path string) error { return os.Symlink("/dev/zero", path) }, "is not a file"},
-		"directory":     {func(path string) error { return os.Mkdir(path, 0o755) }, "is not a file"},
+		"pipe":          {func(path string) error { return exec.Command("mkfifo", path).Run() }, "is not a regular file"},
+		"device":        {func(path string) error { return os.Symlink("/dev/zero", path) }, "is not a regular file"},
+		"directory":     {func(path string) error { return os.Mkdir(path, 0o755) }, "is not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -232,7 +234,7 @@ func TestInstallRefusesWhatIsNoFile(t *testing.T) {
 			_, errOut := p.Uninstall()
 			_, errStatus := p.Status()
 			for _, err := range []error{errIn, errOut, errStatus} {
-				if _, ok := errors.AsType[SettingsError](err); !ok || !strings.Contains(err.Error(), tt.says) {
+				if !problem.IsInput(err) || !strings.Contains(err.Error(), tt.says) {
 					t.Errorf("got %v, want %q", err, tt.says)
 				}
 			}

@@ -13,9 +13,9 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Width returns how many columns the terminal w has, 0 where it is none or
+// Columns returns how many columns the terminal w has, 0 where it is none or
 // does not say.
-func Width(w io.Writer) int {
+func Columns(w io.Writer) int {
 	if !IsTerminal(w) {
 		return 0
 	}

@@ -1,9 +1,10 @@
 // Package term decides what may reach a terminal: it knows what a terminal would
-// obey instead of show, and how a text becomes one line. It reads nothing and
-// writes nothing.
+// obey instead of show, what nobody could see, how wide a text is, and how it
+// becomes one line. It reads nothing and writes nothing.
 package term
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,41 +12,51 @@ import (
 
 // Visible returns s as a terminal may be given it. What it would obey instead
 // of showing stands there in print: control characters as their symbols (␛),
-// and what turns the direction of the text around as an escape (\u202e). Line
-// breaks and tabs stay.
+// and what turns the direction of the text around, or takes up no place at all,
+// as an escape (\u202e). Line breaks and tabs stay.
 //
 // Anybody can have written what stands in a repository or in a recording.
 func Visible(s string) string {
-	if utf8.ValidString(s) && strings.IndexFunc(s, obeyed) < 0 {
+	if utf8.ValidString(s) && strings.IndexFunc(s, hidden) < 0 {
 		return s
 	}
 	var b strings.Builder
 	// An invalid byte, of which some terminals make a C1 control, becomes U+FFFD.
 	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
 		switch {
-		case !obeyed(r):
+		case !hidden(r):
 			b.WriteRune(r)
 		case r < ' ':
 			b.WriteRune('␀' + r)
 		case r == 0x7f:
 			b.WriteRune('␡')
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
 		default:
-			const hex = "0123456789abcdef"
-			b.WriteString(`\u`)
-			for shift := 12; shift >= 0; shift -= 4 {
-				b.WriteByte(hex[r>>shift&15])
-			}
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.String()
 }
 
-// obeyed reports whether a terminal may act on r: a control character, or one
-// of the bidirectional controls of Unicode.
-func obeyed(r rune) bool {
-	switch r {
-	case '\n', '\t':
+// invisible are the characters of Unicode that show nothing where they stand,
+// so that a text could say one thing to its reader and another to a program:
+// format characters (those of zero width, the directions, the soft hyphen, the
+// tags), fillers, the line and paragraph separators, and the variation selectors
+// beyond those of emoji.
+var invisible = []*unicode.RangeTable{
+	unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Zl, unicode.Zp, supplement,
+}
+
+var supplement = &unicode.RangeTable{R32: []unicode.Range32{{Lo: 0xe0100, Hi: 0xe01ef, Stride: 1}}}
+
+// hidden reports whether r would be obeyed by a terminal, or not be seen.
+func hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
 		return false
+	case r < 0x7f:
+		return r < ' '
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	return unicode.IsControl(r) || unicode.In(r, invisible...) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/gen"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -38,7 +39,7 @@ refused from then on. Commit both files. With --dry-run nothing is recorded.`,
 			defer p.Close()
 			runtimes, err := gen.ReadRuntimes(binaries, p.Manifest.Platforms)
 			if err != nil {
-				return inputError{err}
+				return problem.AsInput(err)
 			}
 			// Before anything is recorded.
 			if err := os.MkdirAll(out, 0o755); err != nil {
@@ -46,7 +47,7 @@ refused from then on. Commit both files. With --dry-run nothing is recorded.`,
 			}
 			bundle, err := p.Bundle(runtimes, !dryRun)
 			if err != nil {
-				return inputError{err}
+				return problem.AsInput(err)
 			}
 			for _, name := range slices.Sorted(maps.Keys(bundle)) {
 				path := filepath.Join(out, name)
@@ -71,5 +72,5 @@ refused from then on. Commit both files. With --dry-run nothing is recorded.`,
 
 // unwritable says what to do about a place for bundles that cannot be written.
 func unwritable(path string, err error) error {
-	return inputError{fmt.Errorf("%s cannot be written: %w: name another directory with --out and run the command again", path, gen.Cause(err))}
+	return problem.AsInput(fmt.Errorf("%s cannot be written: %w: name another directory with --out and run the command again", path, gen.Cause(err)))
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/gen"
+	"github.com/ccreload/ccreload/internal/cli/cmdline"
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 func checkCommand() *cobra.Command {
@@ -28,7 +30,7 @@ same version (gen/released.json). Exit code 1 means that it found something.`,
 			defer p.Close()
 			changes, err := p.Check()
 			if err != nil {
-				return inputError{err}
+				return problem.AsInput(err)
 			}
 			list(cmd.ErrOrStderr(), changes)
 			if len(changes) > 0 {
@@ -38,11 +40,11 @@ same version (gen/released.json). Exit code 1 means that it found something.`,
 			switch err := p.Released(); {
 			case errors.As(err, &conflicts):
 				fmt.Fprintln(cmd.ErrOrStderr(), conflicts)
-				return errFailed
+				return cmdline.ErrFailed
 			case err != nil:
-				return inputError{err}
+				return problem.AsInput(err)
 			case len(changes) > 0:
-				return errFailed
+				return cmdline.ErrFailed
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files are what the manifest says\n", len(p.Tree))
 			return err

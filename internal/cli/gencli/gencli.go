@@ -18,66 +18,14 @@ import (
 	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/gen"
 	"github.com/ccreload/ccreload/internal/cli/cmdline"
-)
-
-// Exit codes.
-const (
-	exitOK    = 0
-	exitFault = 1 // an internal fault, or a check that found something
-	exitUsage = 2 // a command line or an input that needs correcting
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // Main runs ccreload-gen with args (without the program's name) and returns
 // the exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return run(rootCommand(), args, stdin, stdout, stderr)
+	return cmdline.Run(rootCommand(), args, stdin, stdout, stderr)
 }
-
-// run executes the command tree.
-func run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			fmt.Fprintf(stderr, "ccreload-gen: internal fault: %s; please report it, with the command and its input\n", gen.Visible(fmt.Sprint(fault)))
-			code = exitFault
-		}
-	}()
-	started := false
-	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	err := root.Execute()
-	var problems gen.Problems
-	var bad inputError
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.Is(err, errFailed):
-		return exitFault
-	case errors.As(err, &problems):
-		fmt.Fprintln(stderr, problems) // each begins with its place, for editors
-		return exitUsage
-	}
-	// Before a command starts, only its command line can be wrong.
-	if !started {
-		err = inputError{fmt.Errorf("%w; %s", err, cmdline.Hint(root, args))}
-	}
-	fmt.Fprintf(stderr, "ccreload-gen: %s\n", gen.Visible(err.Error()))
-	if errors.As(err, &bad) {
-		return exitUsage
-	}
-	return exitFault
-}
-
-// inputError is the user's to correct.
-type inputError struct{ error }
-
-func (e inputError) Unwrap() error { return e.error }
-
-// errFailed ends a command with exitFault when it has said already what it
-// found.
-var errFailed = errors.New("failed")
 
 // Command returns the command tree, for the man page and the completions.
 func Command() *cobra.Command { return rootCommand() }
@@ -98,8 +46,6 @@ the command line or an input needs correcting.`,
   ccreload-gen check                exit 1 when a generated file is not what it should be
   ccreload-gen validate plugin-dir  hold any plugin or marketplace against the schemas`,
 		Version:           ccreload.Version(),
-		SilenceErrors:     true,
-		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		Args:              cobra.NoArgs,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -131,7 +77,7 @@ func open(cmd *cobra.Command, args []string) (*gen.Project, error) {
 			return nil, err
 		}
 		if dir, err = gen.Find(here); err != nil {
-			return nil, inputError{err}
+			return nil, problem.AsInput(err)
 		}
 		if dir != here {
 			fmt.Fprintf(cmd.ErrOrStderr(), "working on the project in %s\n", gen.Visible(dir))
@@ -139,7 +85,7 @@ func open(cmd *cobra.Command, args []string) (*gen.Project, error) {
 	}
 	p, err := gen.Open(dir)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, problem.AsInput(err)
 	}
 	return p, nil
 }
@@ -152,7 +98,7 @@ func directory(cmd *cobra.Command, args []string) (string, error) {
 		return "", err
 	}
 	if dir == "" || len(args) > 0 && args[0] == "" {
-		return "", inputError{errors.New(`the name of the directory is empty: name one, as in "." for this one`)}
+		return "", problem.AsInput(errors.New(`the name of the directory is empty: name one, as in "." for this one`))
 	}
 	if len(args) == 0 {
 		return dir, nil

@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ccreload/ccreload/internal/cli/cmdline"
 )
 
 // generator calls Main and returns the exit code and what was written.
@@ -19,8 +21,8 @@ func generator(stdin string, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// Whatever is wrong: one line, exit code 2, and what to do.
-func TestMainSaysWhatIsWrongInOneSentence(t *testing.T) {
+// Whatever is wrong: exit code 2, what it is, and what to do.
+func TestMainSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"empty/x": "", "file": "", "f.txt": ""} {
@@ -30,11 +32,11 @@ func TestMainSaysWhatIsWrongInOneSentence(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ args, want string }{
-		{"nope", `unknown command "nope" for "ccreload-gen"; see ccreload-gen --help`},
-		{"generat", `unknown command "generat" for "ccreload-gen"; did you mean ccreload-gen generate?`},
-		{"generate --fast", `unknown flag: --fast; see ccreload-gen generate --help`},
-		{"generate a b", `accepts at most 1 arg(s), received 2; see ccreload-gen generate --help`},
-		{"init", `accepts 1 arg(s), received 0; see ccreload-gen init --help`},
+		{"nope", "unknown command \"nope\" for \"ccreload-gen\"\nhint: see ccreload-gen --help"},
+		{"generat", "unknown command \"generat\" for \"ccreload-gen\"\nhint: did you mean ccreload-gen generate?"},
+		{"generate --fast", "unknown flag: --fast\nhint: see ccreload-gen generate --help"},
+		{"generate a b", "accepts at most 1 arg(s), received 2\nhint: see ccreload-gen generate --help"},
+		{"init", "accepts 1 arg(s), received 0\nhint: see ccreload-gen init --help"},
 		{"init ''", `the name of the directory is empty: name one, as in "." for this one`},
 		{"generate ''", `the name of the directory is empty: name one, as in "." for this one`},
 		{"check -C ''", `the name of the directory is empty: name one, as in "." for this one`},
@@ -57,22 +59,9 @@ func TestMainSaysWhatIsWrongInOneSentence(t *testing.T) {
 			continue // the system's own words for the same
 		}
 		code, stdout, stderr := generator("", args...)
-		if want := "ccreload-gen: " + strings.ReplaceAll(tt.want, "DIR/", dir+"/") + "\n"; code != exitUsage || stdout != "" || stderr != want {
+		if want := "ccreload-gen: " + strings.ReplaceAll(tt.want, "DIR/", dir+"/") + "\n"; code != cmdline.ExitUsage || stdout != "" || stderr != want {
 			t.Errorf("ccreload-gen %s: exit code %d, stdout %q, stderr %q; want %q", tt.args, code, stdout, stderr, want)
 		}
-	}
-}
-
-func TestFaultIsOneSentence(t *testing.T) {
-	t.Parallel()
-	root := &cobra.Command{Use: "x", RunE: func(*cobra.Command, []string) error {
-		panic("out of \x1b paper")
-	}}
-	var out, errs bytes.Buffer
-	code := run(root, nil, strings.NewReader(""), &out, &errs)
-	want := "ccreload-gen: internal fault: out of ␛ paper; please report it, with the command and its input\n"
-	if code != exitFault || out.Len() != 0 || errs.String() != want {
-		t.Errorf("exit code %d, stdout %q, stderr %q", code, &out, &errs)
 	}
 }
 
@@ -81,10 +70,10 @@ func TestFaultIsOneSentence(t *testing.T) {
 func TestNothingIsObeyedByTheTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if code, _, stderr := generator("", "init", dir); code != exitOK {
+	if code, _, stderr := generator("", "init", dir); code != cmdline.ExitOK {
 		t.Fatal(stderr)
 	}
-	if code, _, stderr := generator("", "generate", dir); code != exitOK {
+	if code, _, stderr := generator("", "generate", dir); code != cmdline.ExitOK {
 		t.Fatal(stderr)
 	}
 	const evil = "\x1b]0;evil\a\u202e"

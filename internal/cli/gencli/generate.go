@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/gen"
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 func generateCommand() *cobra.Command {
@@ -55,7 +56,7 @@ func write(cmd *cobra.Command, args []string, do func(*gen.Project) ([]gen.Chang
 	out := cmd.OutOrStdout()
 	list(out, changes)
 	if err != nil {
-		return inputError{err}
+		return problem.AsInput(err)
 	}
 	if len(changes) == 0 {
 		fmt.Fprintln(out, "everything is up to date")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/gen"
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 func initCommand() *cobra.Command {
@@ -26,7 +27,7 @@ go on. It needs no Go, and it overwrites nothing.`,
 			}
 			files, err := gen.Init(dir, ccreload.PluginTemplate)
 			if err != nil {
-				return inputError{err}
+				return problem.AsInput(err)
 			}
 			shown := func(path string) string { return gen.Visible(filepath.Join(dir, filepath.FromSlash(path))) }
 			for _, f := range files {

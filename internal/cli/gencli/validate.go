@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/gen"
+	"github.com/ccreload/ccreload/internal/cli/cmdline"
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 func validateCommand() *cobra.Command {
@@ -32,9 +34,9 @@ Exit code 1 means that it found something.`,
 			var problems gen.Problems
 			if errors.As(err, &problems) {
 				fmt.Fprintln(cmd.ErrOrStderr(), problems)
-				return errFailed
+				return cmdline.ErrFailed
 			} else if err != nil {
-				return inputError{err}
+				return problem.AsInput(err)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid\n", what)
 			return err
@@ -105,7 +107,7 @@ func schemaCommand() *cobra.Command {
 			}
 			data, err := gen.Schema(name)
 			if err != nil {
-				return inputError{err}
+				return problem.AsInput(err)
 			}
 			_, err = io.Copy(cmd.OutOrStdout(), bytes.NewReader(data))
 			return err

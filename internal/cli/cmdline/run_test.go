@@ -1,0 +1,53 @@
+package cmdline
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ccreload/ccreload/internal/problem"
+)
+
+// placed is an error that names a place in a file.
+type placed struct{ error }
+
+func (placed) Placed() {}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	paper := errors.New("no paper in \"tray\x1b[2J\"")
+	for name, tt := range map[string]struct {
+		args string
+		err  error
+		want string
+		code int
+	}{
+		"well":           {"do", nil, "", ExitOK},
+		"a fault":        {"do", paper, "x: no paper in \"tray␛[2J\"\n", ExitFault},
+		"an input":       {"do", problem.Input("add \x1b", "no paper"), "x: no paper\nhint: add ␛\n", ExitUsage},
+		"without advice": {"do", problem.Input("", "no paper"), "x: no paper\n", ExitUsage},
+		"wrapped":        {"do", fmt.Errorf("print: %w", problem.Fault("add some", "no paper")), "x: print: no paper\nhint: add some\n", ExitFault},
+		"made an input":  {"do", problem.AsInput(problem.Fault("add some", "no paper")), "x: no paper\nhint: add some\n", ExitUsage},
+		"several":        {"do", errors.Join(problem.Fault("add some", "no paper"), errors.New("no ink")), "x: no paper\nhint: add some\nx: no ink\n", ExitFault},
+		"said already":   {"do", ErrFailed, "", ExitFault},
+		"a place":        {"do", problem.AsInput(placed{errors.New("f:1:2: no paper")}), "f:1:2: no paper\n", ExitUsage},
+		"no such word":   {"dod", nil, "x: unknown command \"dod\" for \"x\"\nhint: did you mean x do?\n", ExitUsage},
+		"no such flag":   {"do --ink", nil, "x: unknown flag: --ink\nhint: see x do --help\n", ExitUsage},
+		"a panic":        {"panic", nil, "x: internal fault: out of ␛ paper\nhint: report it, with the command and its input\n", ExitFault},
+	} {
+		root := &cobra.Command{Use: "x"}
+		root.AddCommand(
+			&cobra.Command{Use: "do", RunE: func(*cobra.Command, []string) error { return tt.err }},
+			&cobra.Command{Use: "panic", RunE: func(*cobra.Command, []string) error { panic("out of \x1b paper") }},
+		)
+		var out, errs bytes.Buffer
+		code := Run(root, strings.Fields(tt.args), strings.NewReader(""), &out, &errs)
+		if code != tt.code || out.Len() != 0 || errs.String() != tt.want {
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q; want %d, %q", name, code, &out, &errs, tt.code, tt.want)
+		}
+	}
+}
