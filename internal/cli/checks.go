@@ -96,7 +96,7 @@ func (a *app) checkSwitches(project string) []finding {
 // checkClient holds the host's version against the oldest we ask for.
 func (a *app) checkClient(ctx context.Context) finding {
 	const check = "client"
-	path := a.env.Getenv("CLAUDE_CODE_EXECPATH")
+	path := a.host.Executable
 	if path == "" {
 		var err error
 		if path, err = exec.LookPath("claude"); err != nil {
@@ -191,7 +191,7 @@ func (a *app) offered(p installed) string {
 	var known map[string]struct {
 		Path string `json:"installLocation"`
 	}
-	data, err := os.ReadFile(filepath.Join(a.configDir(), "plugins", "known_marketplaces.json"))
+	data, err := os.ReadFile(filepath.Join(a.host.Config, "plugins", "known_marketplaces.json"))
 	if err != nil || json.Unmarshal(data, &known) != nil || known[market].Path == "" {
 		return ""
 	}
@@ -222,7 +222,7 @@ func checkFiles(p installed) []finding {
 	const check = "files"
 	bin := filepath.Join(p.Root, "bin")
 	if noexec(bin) {
-		return []finding{wrong(check, "move the client's configuration (CLAUDE_CONFIG_DIR) to a file system that runs programs",
+		return []finding{wrong(check, "move the client's configuration ("+host.ConfigVar+") to a file system that runs programs",
 			"%s is on a file system mounted noexec, so no hook can start", bin)}
 	}
 	entries, err := os.ReadDir(bin)
@@ -260,7 +260,7 @@ func (a *app) checkRuntime(ctx context.Context, p installed) finding {
 	if runtime.GOOS == "windows" {
 		cmd = exec.Command(launcher+".exe", "version", "--path")
 	}
-	cmd.Env = append(os.Environ(), "CLAUDE_PLUGIN_ROOT="+p.Root, "CLAUDE_PLUGIN_DATA="+p.Data)
+	cmd.Env = append(os.Environ(), host.Host{Root: p.Root, Data: p.Data}.Vars()...)
 	said, err := a.ask(ctx, cmd)
 	if err != nil {
 		return wrong(check, "start a session, which fetches the runtime once; without a network set "+binVar+" to one from the releases page",
@@ -433,13 +433,8 @@ func (a *app) checkOptions(plugins []string, list []installed, project string) f
 		if err != nil {
 			return wrong(check, "", "%v", err)
 		}
-		set, getenv := a.userOptions(of.Profile, list, project), of.Getenv
-		of.Getenv = func(name string) string {
-			if v := a.env.Getenv(name); v != "" {
-				return v
-			}
-			return cmp.Or(set[name], getenv(name))
-		}
+		set, user := a.userOptions(of.Profile, list, project), of.User
+		of.User = func(key string) string { return cmp.Or(a.host.Option(key), set[key], user(key)) }
 		for _, e := range of.Entries() {
 			ignored = append(ignored, e.Ignored...)
 		}
@@ -452,7 +447,7 @@ func (a *app) checkOptions(plugins []string, list []installed, project string) f
 }
 
 // userOptions returns what the user has set for the plugin in the host's
-// settings, as the variables in which hooks are told.
+// settings, by key.
 func (a *app) userOptions(profile host.Profile, list []installed, project string) map[string]string {
 	set := map[string]string{}
 	files := a.settingsFiles(project)
@@ -465,7 +460,7 @@ func (a *app) userOptions(profile host.Profile, list []installed, project string
 		for _, p := range list {
 			for _, o := range profile.Options {
 				if v, ok := s.Plugins[p.ID].Options[o.Key]; ok && p.Name == profile.Plugin {
-					set[o.EnvName()] = fmt.Sprint(v)
+					set[o.Key] = fmt.Sprint(v)
 				}
 			}
 		}

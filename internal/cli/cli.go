@@ -44,6 +44,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 && carriesPayload(stdin) {
 		return a.hook(nil)
 	}
+	a.host = host.FromEnv(a.env.Getenv)
 	return cmdline.Run(a.rootCommand(), valueLast(args), stdin, stdout, stderr)
 }
 
@@ -52,6 +53,7 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            host.Env
+	host           host.Host
 	// defaults returns the profile compiled in for a plugin.
 	defaults func(plugin string) (host.Profile, bool)
 }

@@ -203,7 +203,7 @@ func (a *app) options(plugin, project string) (options.Plugin, error) {
 		return options.Plugin{}, err
 	}
 	if plugin == handoff.Plugin {
-		return handoff.ProjectOptions(project, a.handoffData(), profile, a.env.Getenv), nil
+		return handoff.ProjectOptions(project, a.handoffData(), profile, a.host.Option), nil
 	}
-	return reload.ProjectOptions(project, profile, a.env.Getenv), nil
+	return reload.ProjectOptions(project, profile, a.host.Option), nil
 }

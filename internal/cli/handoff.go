@@ -108,10 +108,10 @@ func (a *app) handoffWorld(o *handoff.Options) error {
 		}
 	}
 	if o.Project == "" {
-		o.Project = a.env.Getenv("CLAUDE_PROJECT_DIR")
+		o.Project = a.host.Project
 	}
 	if o.Session == "" {
-		o.Session = a.env.Getenv(sessionVar)
+		o.Session = a.host.Session
 	}
 	if o.Transcript == "" {
 		o.Transcript = a.transcript(o.Session)
@@ -120,14 +120,14 @@ func (a *app) handoffWorld(o *handoff.Options) error {
 	if err != nil {
 		return err
 	}
-	o.Home, _ = os.UserHomeDir()
-	o.Env = a.env
+	o.Home = a.host.Home
+	o.Env, o.Host = a.env, a.host
 	o.Data = a.handoffData()
 	project := o.Project
 	if project == "" {
 		project = o.Dir
 	}
-	o.Settings = handoff.Effective(project, o.Data, profile, a.env.Getenv)
+	o.Settings = handoff.Effective(project, o.Data, profile, a.host.Option)
 	if !o.NonInteractive && !o.Auto {
 		lines := bufio.NewReader(a.stdin)
 		o.Ask = func(question string) (yes, answered bool) {
@@ -152,8 +152,8 @@ func (a *app) handoffWorld(o *handoff.Options) error {
 // session or from two marketplaces has more than one, and a command is not
 // told which of them is in use.
 func (a *app) handoffData() []string {
-	if data := a.env.Getenv("CLAUDE_PLUGIN_DATA"); data != "" {
-		if p, err := hook.Profile(a.env.Getenv("CLAUDE_PLUGIN_ROOT"), "", nobody); err == nil && p.Plugin == handoff.Plugin {
+	if data := a.host.Data; data != "" {
+		if p, err := hook.Profile(a.host.Root, "", nobody); err == nil && p.Plugin == handoff.Plugin {
 			return []string{data}
 		}
 	}

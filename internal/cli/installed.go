@@ -18,19 +18,6 @@ import (
 // plugins are the ones this runtime serves, in the order of the status line.
 func plugins() []string { return ccreload.Plugins() }
 
-// configDir returns the directory in which the host keeps the user's settings
-// and plugins (docs/host.md, Plugins), "" when the user has no home.
-func (a *app) configDir() string {
-	if dir := a.env.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return dir
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, ".claude")
-}
-
 // installed is a plugin of ours that the host has installed.
 type installed struct {
 	ID      string // name@marketplace
@@ -45,7 +32,7 @@ type installed struct {
 // one whose root the host has named to us, by id. A plugin of that name which
 // is not served by this runtime has no ccreload.json and is left out.
 func (a *app) installedPlugins() []installed {
-	dir := filepath.Join(a.configDir(), "plugins")
+	dir := filepath.Join(a.host.Config, "plugins")
 	var record struct {
 		Plugins map[string][]struct {
 			Path string `json:"installPath"`
@@ -74,10 +61,10 @@ func (a *app) installedPlugins() []installed {
 			add(id, at.Path, filepath.Join(dir, "data", dataName(id)))
 		}
 	}
-	if root := a.env.Getenv("CLAUDE_PLUGIN_ROOT"); root != "" {
+	if root := a.host.Root; root != "" {
 		known := func(p installed) bool { return filepath.Clean(p.Root) == filepath.Clean(root) }
 		if !slices.ContainsFunc(list, known) {
-			add("", root, a.env.Getenv("CLAUDE_PLUGIN_DATA"))
+			add("", root, a.host.Data)
 		}
 	}
 	slices.SortFunc(list, func(a, b installed) int {
@@ -102,7 +89,7 @@ func (a *app) settingsFiles(project string) []string {
 	return []string{
 		filepath.Join(project, ".claude", "settings.local.json"),
 		filepath.Join(project, ".claude", "settings.json"),
-		filepath.Join(a.configDir(), "settings.json"),
+		filepath.Join(a.host.Config, "settings.json"),
 	}
 }
 
@@ -154,7 +141,7 @@ func (a *app) enabled(plugin, project string) bool {
 			return false
 		}
 	}
-	if p, err := hook.Profile(a.env.Getenv("CLAUDE_PLUGIN_ROOT"), plugin, nobody); err == nil && p.Plugin == plugin {
+	if p, err := hook.Profile(a.host.Root, plugin, nobody); err == nil && p.Plugin == plugin {
 		return true
 	}
 	return slices.ContainsFunc(a.ourDataDirs(), func(dir string) bool {
@@ -166,7 +153,7 @@ func (a *app) enabled(plugin, project string) bool {
 // name-inline with --plugin-dir, and the one the host has named to us.
 func (a *app) ourDataDirs() []string {
 	var dirs []string
-	all := filepath.Join(a.configDir(), "plugins", "data")
+	all := filepath.Join(a.host.Config, "plugins", "data")
 	entries, _ := os.ReadDir(all) // none when it cannot be read
 	for _, e := range entries {
 		ours := func(plugin string) bool { return strings.HasPrefix(e.Name(), plugin+"-") }
@@ -174,7 +161,7 @@ func (a *app) ourDataDirs() []string {
 			dirs = append(dirs, filepath.Join(all, e.Name()))
 		}
 	}
-	if dir := a.env.Getenv("CLAUDE_PLUGIN_DATA"); dir != "" && !slices.Contains(dirs, filepath.Clean(dir)) {
+	if dir := a.host.Data; dir != "" && !slices.Contains(dirs, filepath.Clean(dir)) {
 		dirs = append(dirs, dir)
 	}
 	return dirs
@@ -183,7 +170,7 @@ func (a *app) ourDataDirs() []string {
 // profile returns what is known of plugin: the file in the plugin root the
 // host named, else that of the installed one, else what is compiled in.
 func (a *app) profile(plugin string) (host.Profile, error) {
-	if root := a.env.Getenv("CLAUDE_PLUGIN_ROOT"); root != "" {
+	if root := a.host.Root; root != "" {
 		if p, err := hook.Profile(root, plugin, nobody); err == nil {
 			return p, nil
 		}

@@ -15,10 +15,6 @@ import (
 	"github.com/ccreload/ccreload/internal/reload"
 )
 
-// sessionVar names the session to commands that the model runs (docs/host.md,
-// Plugins).
-const sessionVar = "CLAUDE_CODE_SESSION_ID"
-
 func (a *app) reloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
@@ -47,7 +43,7 @@ func (a *app) digestStore() (reload.Store, error) {
 	if err != nil {
 		return reload.Store{}, err
 	}
-	return reload.Store{Project: project, Session: a.env.Getenv(sessionVar), Env: a.env, Profile: profile}, nil
+	return reload.Store{Project: project, Session: a.host.Session, Env: a.env, Host: a.host, Profile: profile}, nil
 }
 
 func (a *app) reloadWrite() *cobra.Command {
@@ -200,7 +196,7 @@ func (a *app) transcript(session string) string {
 	if session == "" || strings.ContainsAny(session, `*?[\/`) {
 		return ""
 	}
-	found, err := filepath.Glob(filepath.Join(a.configDir(), "projects", "*", session+".jsonl"))
+	found, err := filepath.Glob(filepath.Join(a.host.Config, "projects", "*", session+".jsonl"))
 	if err != nil || len(found) == 0 {
 		return ""
 	}
@@ -226,7 +222,7 @@ copy was made, and always ends with 0: a guard must not stop the writer.`,
 			if len(args) > 0 {
 				writer = args[0]
 			}
-			settings := reload.Effective(store.Project, store.Profile, a.env.Getenv)
+			settings := reload.Effective(store.Project, store.Profile, a.host.Option)
 			if said, _ := reload.ClaimDigest(store.Project, writer, settings, a.env.Now()); said != "" {
 				fmt.Fprintln(a.stdout, said)
 			}

@@ -174,7 +174,7 @@ func (a *app) pluginTree(f replayFlags, binary string) (string, host.Profile, er
 	if f.root != "" {
 		dirs = append(dirs, f.root)
 	} else {
-		if root := a.env.Getenv("CLAUDE_PLUGIN_ROOT"); root != "" {
+		if root := a.host.Root; root != "" {
 			dirs = append(dirs, root)
 		}
 		dirs = append(dirs, filepath.Dir(filepath.Dir(binary)))
@@ -208,7 +208,7 @@ func splitOptions(profile host.Profile, pairs []string) (env, config map[string]
 			return nil, nil, problem.AsInput(err)
 		}
 		if option.HasScope(host.ScopeUser) {
-			env[option.EnvName()] = value
+			env[host.OptionVar(key)] = value
 		} else {
 			config[key] = value
 		}

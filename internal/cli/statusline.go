@@ -58,7 +58,7 @@ func (a *app) statusLine(only string) {
 	stdin, _ := io.ReadAll(io.LimitReader(a.stdin, maxLinePayload))
 	first := ""
 	if only == "" {
-		first = statusline.First(a.place().First(), stdin)
+		first = statusline.First(a.place().First(), stdin, a.host.Shell)
 	}
 	p, err := statusline.Decode(stdin)
 	if err == nil && p.Project == "" {
@@ -89,16 +89,16 @@ func (a *app) parts(p statusline.Payload, only string) []statusline.Part {
 		}
 		known := models.Inputs{
 			Table:             profile.Windows,
-			AutoCompactWindow: models.ParseTokens(a.env.Getenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW")),
+			AutoCompactWindow: a.host.AutoCompactWindow,
 		}
 		switch plugin {
 		case reload.Plugin:
-			s := reload.Effective(p.Project, profile, a.env.Getenv)
+			s := reload.Effective(p.Project, profile, a.host.Option)
 			known.Pinned = s.Window
 			list = append(list, statusline.Context(statusline.FillOf(p, known),
 				statusline.Budget{Percent: s.BudgetPct, Tokens: s.BudgetTokens}))
 		case handoff.Plugin:
-			s := handoff.Effective(p.Project, a.handoffData(), profile, a.env.Getenv)
+			s := handoff.Effective(p.Project, a.handoffData(), profile, a.host.Option)
 			text, urgent := handoff.Hint(statusline.FillOf(p, known).Percent, s)
 			list = append(list, statusline.Hint(text, urgent))
 		}
@@ -122,8 +122,7 @@ func (a *app) stampHost(p statusline.Payload) {
 
 // place is where this user's settings are.
 func (a *app) place() statusline.Place {
-	home, _ := os.UserHomeDir()
-	return statusline.Place{Config: a.configDir(), Home: home, Windows: runtime.GOOS == "windows"}
+	return statusline.Place{Config: a.host.Config, Home: a.host.Home, Windows: runtime.GOOS == "windows"}
 }
 
 func (a *app) statuslineInstall() *cobra.Command {
@@ -144,7 +143,7 @@ The settings are those in CLAUDE_CONFIG_DIR, or else in ~/.claude.`,
 			if err != nil {
 				return err
 			}
-			if below(self, filepath.Join(a.configDir(), "plugins")) {
+			if below(self, filepath.Join(a.host.Config, "plugins")) {
 				self = "" // it goes with the plugin, and the wrapper finds the next
 			}
 			c, err := a.place().Install(self)

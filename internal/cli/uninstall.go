@@ -183,7 +183,7 @@ func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, erro
 			}
 		}
 	}
-	for _, lock := range handoff.Locks(filepath.Join(a.configDir(), "projects")) {
+	for _, lock := range handoff.Locks(filepath.Join(a.host.Config, "projects")) {
 		out = append(out, leftover{path: lock})
 	}
 	return out, nil

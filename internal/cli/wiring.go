@@ -25,7 +25,7 @@ func handler(plugin string, event host.Event) host.Handler {
 // host names, which it does to hooks and the status line, else what
 // projectOf makes of the working directory.
 func (a *app) project() (string, error) {
-	if dir := a.env.Getenv("CLAUDE_PROJECT_DIR"); dir != "" {
+	if dir := a.host.Project; dir != "" {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			return dir, nil
 		}

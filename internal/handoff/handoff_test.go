@@ -191,12 +191,12 @@ func (w *world) hostEnv() host.Env {
 func (w *world) options() Options {
 	o := Options{
 		Dir: w.project, Project: w.project, NonInteractive: true, Session: w.session,
-		Data: []string{w.data}, Home: "/home/ann", Env: w.hostEnv(),
+		Data: []string{w.data}, Home: "/home/ann", Env: w.hostEnv(), Host: host.FromEnv(w.hostEnv().Getenv),
 	}
 	if _, err := os.Stat(w.transcript); err == nil {
 		o.Transcript = w.transcript
 	}
-	o.Settings = Effective(w.project, o.Data, w.profile, o.Env.Getenv)
+	o.Settings = Effective(w.project, o.Data, w.profile, o.Host.Option)
 	return o
 }
 
@@ -235,7 +235,10 @@ func (w *world) call(p host.Payload) *host.Call {
 	if p.Cwd == "" {
 		p.Cwd = w.project
 	}
-	return &host.Call{Plugin: Plugin, Payload: p, Env: w.hostEnv(), Project: w.project, Data: w.data, Profile: w.profile}
+	env := w.hostEnv()
+	from := host.FromEnv(env.Getenv)
+	from.Data = w.data
+	return &host.Call{Host: from, Plugin: Plugin, Payload: p, Env: env, Project: w.project, Profile: w.profile}
 }
 
 func (w *world) answered(call *host.Call, out host.Output, err error) host.Output {

@@ -36,7 +36,7 @@ func courier(call *host.Call) *handover.Courier {
 // quiet reports whether the session is none of ours: another plugin continues
 // its turns, or nobody is watching and the user has not said that it counts.
 func quiet(call *host.Call, s Settings) bool {
-	return handover.LoopActive(call.Project) || handover.Headless(call.Env.Getenv) && !s.Headless
+	return handover.LoopActive(call.Project) || call.Host.Headless && !s.Headless
 }
 
 // Waiting returns the path of the artifact that is armed for the next session
@@ -106,7 +106,7 @@ func pack(call *host.Call, arm handover.Arm) (handover.Parcel, error) {
 	if err != nil {
 		return handover.Parcel{}, nil // archived or taken away since
 	}
-	known := readLedgerAt(call.Data)
+	known := readLedgerAt(call.Host.Data)
 	if !trusted(call, known, arm.Item, content) {
 		if known.told(arm.Item, content) {
 			return handover.Parcel{Keep: true}, nil
@@ -115,7 +115,7 @@ func pack(call *host.Call, arm handover.Arm) (handover.Parcel, error) {
 		return handover.Parcel{Keep: true, Line: textForeign(name)}, nil
 	}
 	p := handover.Parcel{Arm: arm}
-	if handover.Delivers(reloadDir(call.Project), reloadNotes, handover.SessionID(call.Payload)) {
+	if handover.Delivers(reloadDir(call.Project), reloadNotes, call.Payload.SessionID) {
 		p.Line = textTogether(name)
 		return p, nil
 	}
@@ -187,7 +187,7 @@ func warn(c *handover.Courier) (host.Output, error) {
 		if err != nil {
 			continue
 		}
-		known := readLedgerAt(call.Data)
+		known := readLedgerAt(call.Host.Data)
 		if known.told(path, content) || trusted(call, known, path, content) {
 			continue
 		}
@@ -199,11 +199,11 @@ func warn(c *handover.Courier) (host.Output, error) {
 
 // tellOnce notes that the user has been told of a foreign file.
 func tellOnce(call *host.Call, path string, content []byte) {
-	if call.Data == "" {
+	if call.Host.Data == "" {
 		return
 	}
 	call.AfterAnswer(func() {
-		err := record(call.Data, entry{Path: path, Sum: sumOf(content), Time: call.Env.Now(), Foreign: true})
+		err := record(call.Host.Data, entry{Path: path, Sum: sumOf(content), Time: call.Env.Now(), Foreign: true})
 		if err != nil {
 			call.Env.Log("a foreign artifact will be mentioned again", "error", err.Error())
 		}
@@ -217,15 +217,15 @@ const maxModels = 32
 // command line, and the session's model for Stop. Both go to the plugin's own
 // directory, so that a project in which nothing happens gets no files.
 func remember(call *host.Call) {
-	if call.Data == "" {
+	if call.Host.Data == "" {
 		return
 	}
-	dir := state.NewDir(call.Data)
-	stamp := options.Stamp(call.Profile, call.Env.Getenv)
-	id := handover.FileName(handover.SessionID(call.Payload))
+	dir := state.NewDir(call.Host.Data)
+	stamp := options.Stamp(call.Profile, call.Host.Option)
+	id := handover.FileName(call.Payload.SessionID)
 	model := call.Payload.Model
 	old, _ := dir.Read(StampFile, maxFile)
-	if string(old) == string(stamp) && (model == "" || modelOf(call.Data, id) == model) {
+	if string(old) == string(stamp) && (model == "" || modelOf(call.Host.Data, id) == model) {
 		return
 	}
 	err := dir.WithLock(lockWait, func(tx *state.Tx) error {

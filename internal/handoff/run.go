@@ -42,6 +42,7 @@ type Options struct {
 	Home       string   // paths below it are written with ~
 	Settings   Settings
 	Env        host.Env
+	Host       host.Host
 	// Ask puts a question to the person and returns the answer and whether
 	// there was one. Nil: nobody is there.
 	Ask func(question string) (yes, answered bool)
@@ -545,7 +546,7 @@ func (r *run) arm() {
 	if r.DryRun {
 		return
 	}
-	arm := handover.Arm{Owner: r.Session, Client: handover.Here(r.Env), Item: r.path}
+	arm := handover.Arm{Owner: r.Session, Client: handover.Here(r.Host), Item: r.path}
 	// The version of the host decides who shows the banner after /clear; one that
 	// cannot be found out shows it now and at the first prompt.
 	tail, _ := transcript.ReadTail(r.Transcript)

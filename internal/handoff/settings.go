@@ -21,23 +21,23 @@ type Settings struct {
 
 // settingsFor returns the settings in force for a hook.
 func settingsFor(call *host.Call) Settings {
-	return settle(options.Plugin{Dir: dirOf(call.Project), Profile: call.Profile, Getenv: call.Env.Getenv})
+	return settle(options.Plugin{Dir: dirOf(call.Project), Profile: call.Profile, User: call.Host.Option})
 }
 
 // ProjectOptions returns what can be set in a project, for whoever is not a
 // hook: the user's options and the plugin's defaults are those of the newest
 // SessionStart, from whichever of the data directories has them.
-func ProjectOptions(project string, data []string, p host.Profile, getenv func(string) string) options.Plugin {
+func ProjectOptions(project string, data []string, p host.Profile, user host.UserOption) options.Plugin {
 	for _, dir := range data {
-		p, getenv = options.Stamped(state.NewDir(dir), StampFile, p, getenv)
+		p, user = options.Stamped(state.NewDir(dir), StampFile, p, user)
 	}
-	return options.Plugin{Dir: dirOf(project), Profile: p, Getenv: getenv}
+	return options.Plugin{Dir: dirOf(project), Profile: p, User: user}
 }
 
 // Effective returns the settings in force in a project for whoever is not a
 // hook (see ProjectOptions).
-func Effective(project string, data []string, p host.Profile, getenv func(string) string) Settings {
-	return settle(ProjectOptions(project, data, p, getenv))
+func Effective(project string, data []string, p host.Profile, user host.UserOption) Settings {
+	return settle(ProjectOptions(project, data, p, user))
 }
 
 func settle(p options.Plugin) Settings {

@@ -104,14 +104,14 @@ func (s stopping) gather() triggerFacts {
 		Off:        settings.AutoPct == 0,
 		Limit:      settings.AutoPct,
 		Background: p.BackgroundTasks > 0,
-		Failed:     handover.IsAPIError(p.LastMessage),
-		Away:       handover.Headless(call.Env.Getenv) && !settings.Headless,
+		Failed:     host.IsAPIError(p.LastMessage),
+		Away:       call.Host.Headless && !settings.Headless,
 	}
 	if f.Off || f.Background || f.Failed || f.Away {
 		return f
 	}
 	f.Loop = handover.LoopActive(call.Project)
-	f.Done = locked(p.TranscriptPath, handover.SessionID(p))
+	f.Done = locked(p.TranscriptPath, p.SessionID)
 	if f.Loop || f.Done {
 		return f
 	}
@@ -145,19 +145,19 @@ type signals struct {
 	OfHost bool                // it is there, and of this session
 	Model  string              // of this session, as SessionStart named it
 	Table  models.Table
-	Cap    int // CLAUDE_CODE_AUTO_COMPACT_WINDOW in tokens, 0 for none
+	Cap    int // Host.AutoCompactWindow
 }
 
 // signals reads them. The status line stamps its figure for either plugin.
 func (s stopping) signals() signals {
 	call := s.call
-	session := handover.SessionID(call.Payload)
+	session := call.Payload.SessionID
 	out := signals{
 		Table: call.Profile.Windows,
-		Cap:   models.ParseTokens(call.Env.Getenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW")),
-		Model: modelOf(call.Data, session),
+		Cap:   call.Host.AutoCompactWindow,
+		Model: modelOf(call.Host.Data, session),
 	}
-	for _, dir := range []string{call.Data, reloadDir(call.Project).Path("")} {
+	for _, dir := range []string{call.Host.Data, reloadDir(call.Project).Path("")} {
 		if dir == "" {
 			continue
 		}
@@ -221,7 +221,7 @@ func launch(call *host.Call) (running, error) {
 	}
 	cmd := exec.Command(self, "handoff", "run", "--auto", "--non-interactive", "--json",
 		"--dir="+dir, "--project="+call.Project,
-		"--session="+handover.SessionID(call.Payload), "--transcript="+call.Payload.TranscriptPath)
+		"--session="+call.Payload.SessionID, "--transcript="+call.Payload.TranscriptPath)
 	cmd.Dir = dir
 	cmd.Stdout = out
 	id, err := proc.Start(cmd)

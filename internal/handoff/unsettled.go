@@ -42,10 +42,10 @@ func (u unsettled) note(data string) error {
 // tellIndexes tells the indexes of all commits that wait for it. What cannot be
 // done now is tried again at the next event, except where the worktree is gone.
 func tellIndexes(call *host.Call) {
-	if call.Data == "" {
+	if call.Host.Data == "" {
 		return
 	}
-	dir := state.NewDir(call.Data)
+	dir := state.NewDir(call.Host.Data)
 	if _, err := os.Lstat(dir.Path(unsettledFile)); err != nil {
 		return
 	}

@@ -226,13 +226,14 @@ func (s Start) LeftTo(a Arm) bool {
 	return a.Client.PID != 0 && s.Client.PID != 0 && !a.Client.Same(s.Client) && s.Alive(a.Client)
 }
 
-// Begin returns the session of p as a Start. It never compares the session's
+// Begin returns the session of call as a Start. It never compares the session's
 // id with the arm's: /clear gives every session a new one.
-func Begin(p host.Payload, env host.Env) Start {
+func Begin(call *host.Call) Start {
+	p, env := call.Payload, call.Env
 	return Start{
-		Session: SessionID(p),
+		Session: p.SessionID,
 		Resumed: p.Source == "resume",
-		Client:  Here(env),
+		Client:  Here(call.Host),
 		Now:     env.Now(),
 		Alive:   func(c Client) bool { return c.Alive(env) },
 	}

@@ -34,19 +34,14 @@ type Client struct {
 
 // Here returns the client that started this hook, the zero Client for one
 // that does not say (before 2.1.214).
-func Here(env host.Env) Client {
-	return clientOf(env.Getenv("CLAUDE_PID"))
-}
-
-func clientOf(pid string) Client {
-	n, err := strconv.Atoi(pid)
-	if err != nil || n <= 0 {
-		return Client{}
+func Here(h host.Host) Client {
+	c := Client{PID: h.PID}
+	if c.PID == 0 {
+		return c
 	}
-	c := Client{PID: n}
 	// A process id alone is handed out again after a reboot, and would make a
 	// daemon look like the client that armed.
-	if id, err := proc.Identify(n); err == nil {
+	if id, err := proc.Identify(c.PID); err == nil {
 		c.id = id.String()
 	}
 	return c
@@ -87,24 +82,6 @@ func parseClient(s string) Client {
 	return Client{PID: n}
 }
 
-// Headless reports whether nobody sits in front of the session. A host that
-// says neither way is taken to be interactive.
-func Headless(getenv func(string) string) bool {
-	return getenv("CLAUDE_CODE_SESSION_ATTENDED") == "0" ||
-		strings.HasPrefix(getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk-")
-}
-
-// hidesSince is the first client that, in one of its renderers, does not show a
-// SessionStart message after /clear (docs/host.md, Output).
-const hidesSince = "2.1.265"
-
-// HidesMessage reports whether a message of SessionStart may not be seen and
-// has to wait for the first prompt. An unknown version counts as a new one: at
-// both moments, the other renderer would show it twice.
-func HidesMessage(source, version string) bool {
-	return source == "clear" && (version == "" || host.AtLeast(version, hidesSince))
-}
-
 // clientFile keeps the version of the host in a state directory.
 const clientFile = ".client"
 
@@ -125,16 +102,6 @@ func NoteClient(tx *state.Tx, version string) error {
 		return nil
 	}
 	return tx.Write(clientFile, state.Pairs{}.Set("version", version).Bytes())
-}
-
-// SessionID returns the id of the session a payload belongs to. A host that
-// leaves it out still names the transcript after it.
-func SessionID(p host.Payload) string {
-	if p.SessionID != "" {
-		return p.SessionID
-	}
-	name := p.TranscriptPath[strings.LastIndexAny(p.TranscriptPath, `/\`)+1:]
-	return strings.TrimSuffix(name, ".jsonl")
 }
 
 // FileName returns s reduced to what is safe in a file name on every system:

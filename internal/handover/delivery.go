@@ -45,7 +45,7 @@ type Courier struct {
 
 // start fills in what every errand needs.
 func (c *Courier) start() {
-	c.begin = Begin(c.Call.Payload, c.Call.Env)
+	c.begin = Begin(c.Call)
 	c.client = ClientVersion(c.Dir)
 }
 
@@ -75,7 +75,7 @@ func (c *Courier) Start(first func(*state.Tx)) (host.Output, error) {
 // is something to do, ready is asked whether to, before the lock is taken:
 // claimed tells a session that has the arm from one that may take it.
 func (c *Courier) Prompt(ready func(claimed bool) bool) (host.Output, error) {
-	session := SessionID(c.Call.Payload)
+	session := c.Call.Payload.SessionID
 	claimed := HasClaim(c.Dir, session)
 	if !claimed && (!HasArm(c.Dir) || Started(c.Dir, session)) {
 		return host.Output{}, nil
@@ -100,7 +100,7 @@ func (c *Courier) Prompt(ready func(claimed bool) bool) (host.Output, error) {
 
 // Stop is for the end of a turn, which proves that somebody was there.
 func (c *Courier) Stop() error {
-	session := SessionID(c.Call.Payload)
+	session := c.Call.Payload.SessionID
 	if !HasClaim(c.Dir, session) {
 		return nil
 	}
@@ -117,8 +117,8 @@ func (c *Courier) Stop() error {
 // End is for SessionEnd: what the session took and nobody has seen goes back,
 // and a client that is about to leave keeps no arm to itself.
 func (c *Courier) End() error {
-	session := SessionID(c.Call.Payload)
-	client, leaves := Here(c.Call.Env), leaving(c.Call.Payload.Reason)
+	session := c.Call.Payload.SessionID
+	client, leaves := Here(c.Call.Host), leaving(c.Call.Payload.Reason)
 	if !HasClaim(c.Dir, session) && !(leaves && HoldsArm(c.Dir, client)) {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (c *Courier) atPrompt() bool { return c.Call.Payload.Event == host.UserProm
 
 // split decides whether a line is shown now or at the first prompt.
 func (c *Courier) split(line string) (now, later string) {
-	if c.atPrompt() || !HidesMessage(c.Call.Payload.Source, c.client) {
+	if c.atPrompt() || !host.HidesMessage(c.Call.Payload.Source, c.client) {
 		return line, ""
 	}
 	return "", line

@@ -17,15 +17,10 @@ import (
 func errand(d state.Dir, event host.Event, session string, p Parcel, alive ...int) *Courier {
 	return &Courier{
 		Call: &host.Call{
+			Host:    host.Host{PID: 71},
 			Payload: host.Payload{Event: event, SessionID: session, Source: "startup"},
 			Env: host.Env{
-				Now: func() time.Time { return noon },
-				Getenv: func(name string) string {
-					if name == "CLAUDE_PID" {
-						return "71"
-					}
-					return ""
-				},
+				Now:   func() time.Time { return noon },
 				Alive: func(pid int) bool { return slices.Contains(alive, pid) },
 				Log:   func(string, ...any) {},
 			},

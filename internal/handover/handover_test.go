@@ -27,64 +27,6 @@ func do(t *testing.T, d state.Dir, fn func(*state.Tx) error) {
 	}
 }
 
-func TestHeadless(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		attended, entry string
-		want            bool
-	}{
-		{"", "", false},
-		{"1", "cli", false},
-		{"0", "", true},
-		{"0", "cli", true},
-		{"", "sdk-cli", true},
-		{"", "sdk-py", true},
-		{"", "claude-vscode", false},
-	} {
-		env := map[string]string{"CLAUDE_CODE_SESSION_ATTENDED": tt.attended, "CLAUDE_CODE_ENTRYPOINT": tt.entry}
-		if got := Headless(func(k string) string { return env[k] }); got != tt.want {
-			t.Errorf("attended %q, entrypoint %q: %v", tt.attended, tt.entry, got)
-		}
-	}
-}
-
-func TestHidesMessage(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		source, version string
-		want            bool
-	}{
-		{"clear", "2.1.332", true},
-		{"clear", "2.1.265", true},
-		{"clear", "2.1.264", false},
-		{"clear", "", true},
-		{"startup", "2.1.332", false},
-		{"compact", "", false},
-		{"", "", false},
-	} {
-		if got := HidesMessage(tt.source, tt.version); got != tt.want {
-			t.Errorf("source %q, version %q: %v", tt.source, tt.version, got)
-		}
-	}
-}
-
-func TestSessionID(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		p    host.Payload
-		want string
-	}{
-		{host.Payload{SessionID: "a", TranscriptPath: "/x/b.jsonl"}, "a"},
-		{host.Payload{TranscriptPath: "/x/b.jsonl"}, "b"},
-		{host.Payload{TranscriptPath: `C:\x\b.jsonl`}, "b"},
-		{host.Payload{}, ""},
-	} {
-		if got := SessionID(tt.p); got != tt.want {
-			t.Errorf("%+v: %q", tt.p, got)
-		}
-	}
-}
-
 func TestFileName(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -293,7 +235,7 @@ func TestStartLeftTo(t *testing.T) {
 func TestClientKnowsAReusedProcessID(t *testing.T) {
 	t.Parallel()
 	env := host.Env{Alive: func(int) bool { return true }, Getenv: func(string) string { return "" }}
-	self := clientOf(itoa(os.Getpid()))
+	self := Here(host.Host{PID: os.Getpid()})
 	if self.id == "" {
 		t.Skip("processes cannot be identified here")
 	}

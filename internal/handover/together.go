@@ -35,31 +35,6 @@ func LoopActive(project string) bool {
 	return err == nil && notes.FrontValue(string(data), "active") == "true"
 }
 
-// maxErrorLine is more than any line of the host about an error has, in bytes.
-const maxErrorLine = 300
-
-// IsAPIError reports whether the last message of a turn is not the model's
-// but the host's line about an error or a limit of the API (case F36). An
-// answer that merely mentions one has more lines, or says so in a sentence.
-func IsAPIError(message string) bool {
-	m := strings.TrimSpace(message)
-	if m == "" || strings.ContainsAny(m, "\n\r") || len(m) > maxErrorLine {
-		return false
-	}
-	for _, start := range []string{"API Error", "Claude AI usage limit reached"} {
-		if strings.HasPrefix(m, start) {
-			return true
-		}
-	}
-	// "You've hit your session limit · resets 3:45pm", "5-hour limit reached ∙ resets 12pm"
-	what, _, reset := strings.Cut(strings.Replace(m, "’", "'", 1), " resets ")
-	words := strings.Fields(what)
-	if n := len(words); !reset || n == 0 || n > 8 || !strings.Contains("∙·•-–—|", words[n-1]) {
-		return false
-	}
-	return strings.Contains(what, " limit reached ") || strings.HasPrefix(what, "You've hit your ")
-}
-
 const (
 	// tailWait is the longest SettledTail waits, and tailPoll how often it
 	// looks. The clients of 2026 are late at more than half of all turns, by up

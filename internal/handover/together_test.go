@@ -38,29 +38,6 @@ func TestLoopActive(t *testing.T) {
 	}
 }
 
-// case F36
-func TestIsAPIError(t *testing.T) {
-	t.Parallel()
-	for message, want := range map[string]bool{
-		`API Error: 529 {"type":"error"}`:                           true,
-		"Claude AI usage limit reached|1749924000":                  true,
-		"5-hour limit reached ∙ resets 12pm":                        true,
-		"You've hit your limit · resets 4pm (Asia/Kuala_Lumpur)":    true,
-		"You’ve hit your session limit · resets 3:45pm":             true,
-		"Opus weekly limit reached ∙ resets Monday 9am":             true,
-		"You've hit your stride: all tests pass.":                   false,
-		"The rate limit reached zero, and it resets at noon.":       false,
-		"I read that the 5-hour limit reached zero. It resets too.": false,
-		"Done.\nAPI Error is handled now.":                          false,
-		"API Error " + strings.Repeat("x", maxErrorLine):            false,
-		"": false,
-	} {
-		if got := IsAPIError(message); got != want {
-			t.Errorf("%q: %v", message, got)
-		}
-	}
-}
-
 // case F06: whoever is handed a figure gets the window the model was chosen
 // with.
 func TestStampHostCorrects(t *testing.T) {

@@ -132,16 +132,16 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 	}
 	// A plugin root that is not there means that the plugin was removed or
 	// updated under a running session (case F07).
-	root := r.Env.Getenv("CLAUDE_PLUGIN_ROOT")
-	if info, err := os.Stat(root); root == "" || err != nil || !info.IsDir() {
-		return answer{}, fmt.Errorf("plugin root %q is not a directory", root)
+	from := host.FromEnv(r.Env.Getenv)
+	if info, err := os.Stat(from.Root); from.Root == "" || err != nil || !info.IsDir() {
+		return answer{}, fmt.Errorf("plugin root %q is not a directory", from.Root)
 	}
 	dialect := host.Claude{}
 	p, err := dialect.Decode(stdin)
 	if err != nil {
 		return answer{}, err
 	}
-	profile, err := r.profile(root)
+	profile, err := r.profile(from.Root)
 	if err != nil {
 		return answer{}, err
 	}
@@ -160,20 +160,19 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 	if handle == nil {
 		return answer{}, fmt.Errorf("no handler for %s %s", profile.Plugin, p.Event)
 	}
-	project, err := projectDir(r.Env.Getenv("CLAUDE_PROJECT_DIR"), p.Cwd)
+	project, err := projectDir(from.Project, p.Cwd)
 	if err != nil {
 		return answer{}, err
 	}
 	env := r.Env
 	env.Log = log.note
 	call := &host.Call{
+		Host:    from,
 		Plugin:  profile.Plugin,
 		Payload: p,
-		Env:     env,
 		Project: project,
-		Root:    root,
-		Data:    r.Env.Getenv("CLAUDE_PLUGIN_DATA"),
 		Profile: profile,
+		Env:     env,
 		OnSlow:  c.start,
 	}
 	// What happens at every turn says itself when it becomes slow.

@@ -33,7 +33,7 @@ type log struct {
 
 func newLog(env host.Env) *log {
 	l := &log{debug: env.Getenv(DebugVar) != "", now: env.Now}
-	if data := env.Getenv("CLAUDE_PLUGIN_DATA"); data != "" {
+	if data := env.Getenv(host.DataVar); data != "" {
 		l.path = filepath.Join(data, LogName)
 	}
 	return l

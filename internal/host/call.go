@@ -63,13 +63,12 @@ type Env struct {
 
 // Call is one run of a hook: who was called, with what, in which world.
 type Call struct {
-	Plugin  string // e.g. "cc-reload"
-	Payload Payload
-	Env     Env
+	Host    Host    // who called
+	Plugin  string  // e.g. "cc-reload"
+	Payload Payload // with what
 	Project string  // the project directory: state lives below it
-	Root    string  // the plugin's root, "" when the host named none
-	Data    string  // the plugin's data directory, survives updates; "" when unknown
 	Profile Profile // what the manifest says of the plugin
+	Env     Env
 	// OnSlow, if any, is what Slow calls.
 	OnSlow func()
 

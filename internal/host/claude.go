@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -30,6 +31,9 @@ func (Claude) Decode(stdin []byte) (Payload, error) {
 	var p Payload
 	if !jsonscan.Object(stdin, func(key, value []byte) { p.set(string(key), value) }) {
 		return Payload{}, errors.New("payload is not a readable JSON object")
+	}
+	if p.SessionID == "" { // the transcript is named after it
+		p.SessionID = strings.TrimSuffix(p.TranscriptPath[strings.LastIndexAny(p.TranscriptPath, `/\`)+1:], ".jsonl")
 	}
 	return p, nil
 }
@@ -244,4 +248,40 @@ func (Claude) Parse(e Event, stdout []byte) (Output, error) {
 func (Claude) Valid(e Event, stdout []byte) error {
 	_, err := Claude{}.Parse(e, stdout)
 	return err
+}
+
+// hidesSince is the first client that, in one of its renderers, does not show a
+// SessionStart message after /clear (docs/host.md, Output).
+const hidesSince = "2.1.265"
+
+// HidesMessage reports whether a message of SessionStart may not be seen and
+// has to wait for the first prompt. An unknown version counts as a new one: at
+// both moments, the other renderer would show it twice.
+func HidesMessage(source, version string) bool {
+	return source == "clear" && (version == "" || AtLeast(version, hidesSince))
+}
+
+// maxErrorLine is more than any line of the host about an error has, in bytes.
+const maxErrorLine = 300
+
+// IsAPIError reports whether the last message of a turn is not the model's
+// but the host's line about an error or a limit of the API (case F36). An
+// answer that merely mentions one has more lines, or says so in a sentence.
+func IsAPIError(message string) bool {
+	m := strings.TrimSpace(message)
+	if m == "" || strings.ContainsAny(m, "\n\r") || len(m) > maxErrorLine {
+		return false
+	}
+	for _, start := range []string{"API Error", "Claude AI usage limit reached"} {
+		if strings.HasPrefix(m, start) {
+			return true
+		}
+	}
+	// "You've hit your session limit · resets 3:45pm", "5-hour limit reached ∙ resets 12pm"
+	what, _, reset := strings.Cut(strings.Replace(m, "’", "'", 1), " resets ")
+	words := strings.Fields(what)
+	if n := len(words); !reset || n == 0 || n > 8 || !strings.Contains("∙·•-–—|", words[n-1]) {
+		return false
+	}
+	return strings.Contains(what, " limit reached ") || strings.HasPrefix(what, "You've hit your ")
 }

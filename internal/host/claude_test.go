@@ -126,3 +126,60 @@ func TestAtLeast(t *testing.T) {
 		}
 	}
 }
+
+func TestDecodeNamesTheSession(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{"session_id":"a","transcript_path":"/x/b.jsonl"}`: "a",
+		`{"transcript_path":"/x/b.jsonl"}`:                  "b",
+		`{"transcript_path":"C:\\x\\b.jsonl"}`:              "b",
+		`{"cwd":"/x"}`:                                      "",
+	} {
+		if p, err := (Claude{}).Decode([]byte(in)); err != nil || p.SessionID != want {
+			t.Errorf("%s: %q, %v", in, p.SessionID, err)
+		}
+	}
+}
+
+func TestHidesMessage(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		source, version string
+		want            bool
+	}{
+		{"clear", "2.1.332", true},
+		{"clear", "2.1.265", true},
+		{"clear", "2.1.264", false},
+		{"clear", "", true},
+		{"startup", "2.1.332", false},
+		{"compact", "", false},
+		{"", "", false},
+	} {
+		if got := HidesMessage(tt.source, tt.version); got != tt.want {
+			t.Errorf("source %q, version %q: %v", tt.source, tt.version, got)
+		}
+	}
+}
+
+// case F36
+func TestIsAPIError(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]bool{
+		`API Error: 529 {"type":"error"}`:                           true,
+		"Claude AI usage limit reached|1749924000":                  true,
+		"5-hour limit reached ∙ resets 12pm":                        true,
+		"You've hit your limit · resets 4pm (Asia/Kuala_Lumpur)":    true,
+		"You’ve hit your session limit · resets 3:45pm":             true,
+		"Opus weekly limit reached ∙ resets Monday 9am":             true,
+		"You've hit your stride: all tests pass.":                   false,
+		"The rate limit reached zero, and it resets at noon.":       false,
+		"I read that the 5-hour limit reached zero. It resets too.": false,
+		"Done.\nAPI Error is handled now.":                          false,
+		"API Error " + strings.Repeat("x", maxErrorLine):            false,
+		"": false,
+	} {
+		if got := IsAPIError(message); got != want {
+			t.Errorf("%q: %v", message, got)
+		}
+	}
+}

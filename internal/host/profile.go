@@ -65,9 +65,6 @@ type Option struct {
 	Help    string            `json:"help"`
 }
 
-// EnvName is the variable the host sets for an option of user scope.
-func (o Option) EnvName() string { return "CLAUDE_PLUGIN_OPTION_" + strings.ToUpper(o.Key) }
-
 // HasScope reports whether the option may be set in s.
 func (o Option) HasScope(s Scope) bool { return slices.Contains(o.Scopes, s) }
 
@@ -235,7 +232,7 @@ type Setting struct {
 // Resolve returns the value in force for key: the project file's (looked up
 // with project, "" when it has none), else the user's option, else the
 // plugin's default. An invalid value behaves exactly like none.
-func (p Profile) Resolve(key string, project, getenv func(string) string) Setting {
+func (p Profile) Resolve(key string, project func(string) string, user UserOption) Setting {
 	o, ok := p.Option(key)
 	if !ok {
 		return Setting{}
@@ -254,7 +251,7 @@ func (p Profile) Resolve(key string, project, getenv func(string) string) Settin
 		return true
 	}
 	if o.HasScope(ScopeProject) && try(project(key), FromProject) ||
-		o.HasScope(ScopeUser) && try(getenv(o.EnvName()), FromUser) {
+		o.HasScope(ScopeUser) && try(user(key), FromUser) {
 		return s
 	}
 	s.Value, s.Source = o.Default, FromPlugin

@@ -23,8 +23,8 @@ type Inputs struct {
 	StampWindow int    // window line of .reload/model, tokens
 	LiveModel   string // model of the transcript's newest reply, a bare id
 	Table       Table
-	// AutoCompactWindow is CLAUDE_CODE_AUTO_COMPACT_WINDOW in tokens
-	// (ParseTokens): the host compacts there, whatever the model could take.
+	// AutoCompactWindow is where the host compacts, in tokens, whatever the
+	// model could take.
 	AutoCompactWindow int
 	Seen              int // occupancy of the newest reply, tokens
 }

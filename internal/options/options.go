@@ -3,6 +3,8 @@
 package options
 
 import (
+	"cmp"
+
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -19,8 +21,8 @@ const (
 	maxStamp      = 64 << 10 // bytes
 )
 
-// Stamp is the content of the stamp for p in the environment of a hook.
-func Stamp(p host.Profile, getenv func(string) string) []byte {
+// Stamp is the content of the stamp for p and what a hook is told.
+func Stamp(p host.Profile, user host.UserOption) []byte {
 	var record state.Pairs
 	for _, o := range p.Options {
 		if o.Default != "" {
@@ -29,36 +31,29 @@ func Stamp(p host.Profile, getenv func(string) string) []byte {
 		if !o.HasScope(host.ScopeUser) {
 			continue
 		}
-		if value, err := o.Check(getenv(o.EnvName())); err == nil {
+		if value, err := o.Check(user(o.Key)); err == nil {
 			record = record.Set(optionPrefix+o.Key, value)
 		}
 	}
 	return record.Bytes()
 }
 
-// Stamped returns p with the defaults of the plugin in use and getenv with the
-// user's options, both from the stamp called name. What getenv knows itself
+// Stamped returns p with the defaults of the plugin in use and user with the
+// options of the user, both from the stamp called name. What user knows itself
 // comes first; without a stamp both are as they were.
-func Stamped(from state.Reader, name string, p host.Profile, getenv func(string) string) (host.Profile, func(string) string) {
+func Stamped(from state.Reader, name string, p host.Profile, user host.UserOption) (host.Profile, host.UserOption) {
 	data, err := from.Read(name, maxStamp)
 	if err != nil {
-		return p, getenv
+		return p, user
 	}
 	record := state.ParsePairs(data)
 	list := make([]host.Option, len(p.Options))
-	given := map[string]string{}
 	for i, o := range p.Options {
 		if value, err := o.Check(record.Get(defaultPrefix + o.Key)); err == nil {
 			o.Default = value
 		}
 		list[i] = o
-		given[o.EnvName()] = record.Get(optionPrefix + o.Key)
 	}
 	p.Options = list
-	return p, func(name string) string {
-		if value := getenv(name); value != "" {
-			return value
-		}
-		return given[name]
-	}
+	return p, func(key string) string { return cmp.Or(user(key), record.Get(optionPrefix+key)) }
 }

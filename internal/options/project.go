@@ -30,13 +30,13 @@ type Values struct {
 	profile host.Profile
 	config  state.Pairs // of the project
 	shipped state.Pairs // the same, when it came with the repository
-	getenv  func(string) string
+	user    host.UserOption
 }
 
-// In reads the project's file from a state directory. What the user has set is
-// asked of getenv: only hooks are told (see Stamped).
-func In(from state.Reader, p host.Profile, getenv func(string) string) *Values {
-	v := &Values{profile: p, getenv: getenv}
+// In reads the project's file from a state directory. Only hooks
+// are told what the user has set (see Stamped).
+func In(from state.Reader, p host.Profile, user host.UserOption) *Values {
+	v := &Values{profile: p, user: user}
 	data, err := from.Read(ConfigFile, maxConfig)
 	if err != nil || len(data) == 0 {
 		return v
@@ -51,7 +51,7 @@ func In(from state.Reader, p host.Profile, getenv func(string) string) *Values {
 
 // Setting returns the value in force for key and where it comes from.
 func (v *Values) Setting(key string) host.Setting {
-	set := v.profile.Resolve(key, v.config.Get, v.getenv)
+	set := v.profile.Resolve(key, v.config.Get, v.user)
 	if v.shipped.Get(key) != "" {
 		set.Ignored = append(set.Ignored, fmt.Sprintf("%s: %s is set by a file that git tracks, so somebody else may have written it", host.FromProject, key))
 	}
@@ -75,7 +75,7 @@ func (v *Values) On(key string) bool { return v.Text(key) == "on" }
 type Plugin struct {
 	Dir     state.Dir // the plugin's state directory in the project
 	Profile host.Profile
-	Getenv  func(string) string
+	User    host.UserOption
 }
 
 // Name returns the name of the plugin.
@@ -85,7 +85,7 @@ func (p Plugin) Name() string { return p.Profile.Plugin }
 func (p Plugin) Values() *Values {
 	view := p.Dir.View()
 	defer view.Close()
-	return In(view, p.Profile, p.Getenv)
+	return In(view, p.Profile, p.User)
 }
 
 // Entry is one option and its value in force.

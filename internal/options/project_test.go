@@ -35,7 +35,7 @@ func none(string) string { return "" }
 // "" is no file.
 func in(t *testing.T, content string) Plugin {
 	t.Helper()
-	p := Plugin{Dir: state.NewDir(filepath.Join(t.TempDir(), ".budgets")), Profile: budgets, Getenv: none}
+	p := Plugin{Dir: state.NewDir(filepath.Join(t.TempDir(), ".budgets")), Profile: budgets, User: none}
 	if content != "" {
 		put(t, p, ConfigFile, content)
 	}

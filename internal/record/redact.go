@@ -92,7 +92,7 @@ func (e *exporter) call(c Call) (Call, error) {
 	env := make(map[string]string, len(c.Env))
 	for name, v := range c.Env {
 		switch {
-		case name == "CLAUDE_PROJECT_DIR":
+		case name == host.ProjectVar:
 			env[name] = e.path(v)
 		case plain(v):
 			env[name] = v

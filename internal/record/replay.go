@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/transcript"
@@ -49,7 +48,7 @@ type Step struct {
 
 // Hidden reports whether the host does not show Said.Message.
 func (s Step) Hidden() bool {
-	return s.Said.Message != "" && s.Payload.Event == host.SessionStart && handover.HidesMessage(s.Payload.Source, s.Client)
+	return s.Said.Message != "" && s.Payload.Event == host.SessionStart && host.HidesMessage(s.Payload.Source, s.Client)
 }
 
 // Run replays calls in order and hands each step to each as it is done. Then
@@ -70,12 +69,12 @@ func (r Replayer) Run(calls []Call, each func(Step) error) (Step, error) {
 	}
 	last := map[string]int{} // by client: its last call
 	for i, c := range calls {
-		last[c.Env["CLAUDE_PID"]] = i
+		last[c.Env[host.PIDVar]] = i
 	}
 	p := player{Replayer: r, world: w, hooks: hooks}
 	pending := append([]Call(nil), calls...)
 	for i := range pending {
-		step, err := p.play(pending[i], last[pending[i].Env["CLAUDE_PID"]], late(pending, i))
+		step, err := p.play(pending[i], last[pending[i].Env[host.PIDVar]], late(pending, i))
 		if err == nil {
 			err = each(step)
 		}
@@ -142,15 +141,9 @@ func newcomer(c Call) Call {
 	payload := `{"hook_event_name":"SessionStart","session_id":"` + id + `","source":"startup","cwd":"$PROJECT",` +
 		`"transcript_path":"$HOME/.claude/projects/-PROJECT/` + id + `.jsonl"}`
 	return Call{
-		T:     c.T,
-		Event: host.SessionStart,
-		Env: map[string]string{
-			"CLAUDE_PID":                   "newcomer",
-			"CLAUDE_CODE_SESSION_ID":       id,
-			"CLAUDE_CODE_ENTRYPOINT":       "cli",
-			"CLAUDE_CODE_SESSION_ATTENDED": "1",
-			"CLAUDE_PROJECT_DIR":           "$PROJECT",
-		},
+		T:       c.T,
+		Event:   host.SessionStart,
+		Env:     host.Interactive(id, "newcomer", "$PROJECT"),
 		Payload: json.RawMessage(payload),
 	}
 }
@@ -171,8 +164,8 @@ func (p *player) play(c Call, until int, late []json.RawMessage) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
-	if pid := c.Env["CLAUDE_PID"]; pid != "" {
-		if c.Env["CLAUDE_PID"], err = p.world.clientPID(pid, until); err != nil {
+	if pid := c.Env[host.PIDVar]; pid != "" {
+		if c.Env[host.PIDVar], err = p.world.clientPID(pid, until); err != nil {
 			return Step{}, err
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,13 +31,6 @@ const (
 	// tapWait is how long a hook waits for another that is being recorded.
 	tapWait = 2 * time.Second
 )
-
-// seen are the host's variables that a recording keeps. Options of the plugin
-// (CLAUDE_PLUGIN_OPTION_…) come on top.
-var seen = []string{
-	"CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_CODE_ENTRYPOINT",
-	"CLAUDE_PROJECT_DIR", "CLAUDE_EFFORT", "CLAUDE_CODE_AUTO_COMPACT_WINDOW",
-}
 
 // raw is a call as the tap writes it: with the paths of this machine, and
 // with what an export needs and a recording does not have.
@@ -166,10 +158,10 @@ func (s Store) take(tx *state.Tx, call *host.Call, stdin []byte) error {
 		Env:     map[string]string{},
 		Payload: bytes.TrimPrefix(stdin, []byte("\xef\xbb\xbf")),
 	}}
-	names := slices.Clone(seen)
+	names := host.SessionVars()
 	for _, o := range call.Profile.Options {
 		if o.HasScope(host.ScopeUser) {
-			names = append(names, o.EnvName())
+			names = append(names, host.OptionVar(o.Key))
 		}
 	}
 	for _, name := range names {
@@ -346,7 +338,7 @@ func Summary(f *os.File) (Recorded, error) {
 // project returns the project that was recorded: the one its calls name.
 func project(raws []raw) string {
 	for _, r := range raws {
-		if dir := r.Env["CLAUDE_PROJECT_DIR"]; strings.TrimSpace(dir) != "" {
+		if dir := r.Env[host.ProjectVar]; strings.TrimSpace(dir) != "" {
 			return dir
 		}
 	}

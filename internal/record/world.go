@@ -63,7 +63,7 @@ func (w *world) environ(vars map[string]string) []string {
 	home := func(elem ...string) string { return filepath.Join(append([]string{w.places.Home}, elem...)...) }
 	for name, v := range vars {
 		// A recording has no say in how programs are run.
-		if strings.HasPrefix(name, "CLAUDE_") {
+		if host.IsVar(name) {
 			env = append(env, name+"="+v)
 		}
 	}
@@ -78,9 +78,9 @@ func (w *world) environ(vars map[string]string) []string {
 		"TMPDIR="+w.places.Tmp,
 		"TMP="+w.places.Tmp,
 		"TEMP="+w.places.Tmp,
-		"CLAUDE_CONFIG_DIR="+home(".claude"),
-		"CLAUDE_PLUGIN_ROOT="+w.root,
-		"CLAUDE_PLUGIN_DATA="+w.data,
+		host.ConfigVar+"="+home(".claude"),
+		host.RootVar+"="+w.root,
+		host.DataVar+"="+w.data,
 		// A repository around the throw-away project is none of its business.
 		"GIT_CEILING_DIRECTORIES="+filepath.Dir(w.places.Project),
 		"GIT_CONFIG_NOSYSTEM=1",
@@ -92,7 +92,7 @@ func (w *world) configure(config map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		cmd := exec.Command(w.binary, "config", "set", key, config[key])
 		cmd.Dir = w.places.Project
-		cmd.Env = w.environ(map[string]string{"CLAUDE_PROJECT_DIR": w.places.Project})
+		cmd.Env = w.environ(map[string]string{host.ProjectVar: w.places.Project})
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("config set %s %s: %w: %s", key, config[key], err, bytes.TrimSpace(out))
 		}

@@ -19,6 +19,7 @@ type Store struct {
 	Project string
 	Session string // the session that runs the command, "" outside of one
 	Env     host.Env
+	Host    host.Host
 	Profile host.Profile
 }
 
@@ -59,7 +60,7 @@ func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
 	}
 	dir := dirOf(d.Project)
 	w := Written{Path: dir.Path(digestFile), Lacks: missing(doc)}
-	owner := Effective(d.Project, d.Profile, d.Env.Getenv).OwnerWindow
+	owner := Effective(d.Project, d.Profile, d.Host.Option).OwnerWindow
 	var answer vetting
 	if arm {
 		answer = vet(dir)
@@ -96,7 +97,7 @@ func (d Store) put(tx *state.Tx, answer vetting) error {
 	if err := answer.against(); err != nil {
 		return err
 	}
-	return handover.Arm{Owner: d.Session, Client: handover.Here(d.Env)}.Put(tx)
+	return handover.Arm{Owner: d.Session, Client: handover.Here(d.Host)}.Put(tx)
 }
 
 // Arm hands the digest that is there to the next session.

@@ -12,7 +12,7 @@ import (
 )
 
 func (w *world) store(session string) Store {
-	return Store{Project: w.project, Session: session, Env: w.call().Env, Profile: testProfile}
+	return Store{Project: w.project, Session: session, Env: w.call().Env, Host: w.call().Host, Profile: testProfile}
 }
 
 const page = "---\nintent: x\n---\n\n## Done this stretch\n- a\n\n## In flight\n- b\n\n## Next concrete step\n- c\n\n## Open questions & risks\n- d\n"

@@ -36,10 +36,10 @@ func replaceable(doc string, present bool) bool {
 func preCompact(call *host.Call) (host.Output, error) {
 	dir := dirOf(call.Project)
 	settings := settingsFor(call, dir)
-	if handover.LoopActive(call.Project) || handover.Headless(call.Env.Getenv) && !settings.Headless {
+	if handover.LoopActive(call.Project) || call.Host.Headless && !settings.Headless {
 		return host.Output{}, nil
 	}
-	begin := handover.Begin(call.Payload, call.Env)
+	begin := handover.Begin(call)
 	// Transcript and git are read before the lock is taken; what they are read
 	// for is decided again under it.
 	var fallback []byte
@@ -83,11 +83,11 @@ func preCompact(call *host.Call) (host.Output, error) {
 func postCompact(call *host.Call) (host.Output, error) {
 	dir := dirOf(call.Project)
 	text := strings.TrimSpace(call.Payload.Summary)
-	if text == "" || handover.LoopActive(call.Project) || handover.Headless(call.Env.Getenv) && !settingsFor(call, dir).Headless {
+	if text == "" || handover.LoopActive(call.Project) || call.Host.Headless && !settingsFor(call, dir).Headless {
 		return host.Output{}, nil
 	}
 	text, _ = transcript.Redact(strings.ToValidUTF8(text, "\ufffd"))
-	session, now := handover.SessionID(call.Payload), call.Env.Now().UTC()
+	session, now := call.Payload.SessionID, call.Env.Now().UTC()
 	doc := notes.WithFront(host.Cut(text, maxSummary)+"\n", keyOwner, session, keyUpdated, now.Format(time.RFC3339))
 	return host.Output{}, dir.WithLock(lockWait, func(tx *state.Tx) error {
 		names := summaries(dir)
@@ -132,7 +132,7 @@ func lastSummary(dir state.Dir, session string) (text string, at time.Time) {
 // gatherMechanical collects what a mechanical digest is made of. old is the
 // mechanical digest it replaces, "" for none.
 func gatherMechanical(call *host.Call, dir state.Dir, old string) mechanical {
-	m := mechanical{Session: handover.SessionID(call.Payload), Now: call.Env.Now(), Project: call.Project}
+	m := mechanical{Session: call.Payload.SessionID, Now: call.Env.Now(), Project: call.Project}
 	m.Summary, m.SummaryAt = lastSummary(dir, m.Session)
 	// The summary stands for everything before it; without one the whole
 	// session counts.

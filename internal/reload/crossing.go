@@ -115,13 +115,13 @@ func (list crossings) write(tx *state.Tx) error {
 // note records that this Stop is part of the handshake of its session.
 func (list crossings) note(tx *state.Tx, call *host.Call) error {
 	id := sessionKey(call.Payload)
-	c := crossing{id, handover.Here(call.Env).PID, call.Env.Now(), fingerprint(call.Payload)}
+	c := crossing{id, handover.Here(call.Host).PID, call.Env.Now(), fingerprint(call.Payload)}
 	return append(list.without(id), c).write(tx)
 }
 
 // sessionKey returns the id of the payload's session in a form that cannot
 // break a line of the file.
-func sessionKey(p host.Payload) string { return handover.FileName(handover.SessionID(p)) }
+func sessionKey(p host.Payload) string { return handover.FileName(p.SessionID) }
 
 // forgetCrossing takes back what Stop knows of the budget being crossed: the
 // context is a new one. For SessionStart with source startup, clear and

@@ -101,7 +101,7 @@ func preTool(call *host.Call) (host.Output, error) {
 		return host.Output{}, nil
 	}
 	window := settingsFor(call, dirOf(call.Project)).OwnerWindow
-	said, err := guardDigest(call.Project, handover.SessionID(call.Payload), window, call.Env.Now())
+	said, err := guardDigest(call.Project, call.Payload.SessionID, window, call.Env.Now())
 	if err != nil {
 		call.Env.Log("the digest was not kept aside", "error", err.Error())
 	}
@@ -124,7 +124,7 @@ func postTool(call *host.Call) (host.Output, error) {
 			out.Context = textMissing(lacks)
 		}
 		_, wrote := tx.Stat(digestFile)
-		if err := tx.Write(digestFile, []byte(stampDigest(doc, handover.SessionID(call.Payload), call.Env.Now()))); err != nil {
+		if err := tx.Write(digestFile, []byte(stampDigest(doc, call.Payload.SessionID, call.Env.Now()))); err != nil {
 			return err
 		}
 		// The host takes a file with a later time for one that somebody else

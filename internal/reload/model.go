@@ -51,7 +51,7 @@ func modelAtStart(call *host.Call) (modelStamp, bool) {
 	if id == "" {
 		return modelStamp{}, false
 	}
-	if url := call.Env.Getenv("ANTHROPIC_BASE_URL"); url != "" {
+	if url := call.Host.ProxyURL; url != "" {
 		if n, ok := models.ProxyWindow(context.Background(), url, id); ok {
 			return modelStamp{id, n}, true
 		}

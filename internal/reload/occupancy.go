@@ -22,7 +22,7 @@ type occupancy struct {
 // figure decides nothing then.
 func measure(call *host.Call, from state.Reader, s Settings) occupancy {
 	read := transcript.ReadTail
-	if s.BudgetPct > 0 && (s.Headless || !handover.Headless(call.Env.Getenv)) {
+	if s.BudgetPct > 0 && (s.Headless || !call.Host.Headless) {
 		read = func(path string) (transcript.Tail, error) {
 			return handover.SettledTail(path, call.Payload.LastMessage, call.Env.Sleep)
 		}
@@ -49,7 +49,7 @@ func windowInputs(call *host.Call, from state.Reader, s Settings) func(transcrip
 			StampWindow:       stamp.window,
 			LiveModel:         tail.Model,
 			Table:             call.Profile.Windows,
-			AutoCompactWindow: models.ParseTokens(call.Env.Getenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW")),
+			AutoCompactWindow: call.Host.AutoCompactWindow,
 		}
 		if tail.Known && !tail.Estimate {
 			in.Seen = tail.Tokens

@@ -42,22 +42,22 @@ func pairs(from state.Reader, name string) state.Pairs {
 // settingsFor returns the settings in force for a hook. Only hooks are given
 // the user's options by the host; everybody else asks Effective.
 func settingsFor(call *host.Call, from state.Reader) Settings {
-	return settle(options.In(from, call.Profile, call.Env.Getenv))
+	return settle(options.In(from, call.Profile, call.Host.Option))
 }
 
 // ProjectOptions returns what can be set in a project, for whoever is not a hook: the
 // project's file is read afresh, the user's options and the plugin's defaults
 // are those of the newest SessionStart, and what was never stamped is p's.
-func ProjectOptions(project string, p host.Profile, getenv func(string) string) options.Plugin {
+func ProjectOptions(project string, p host.Profile, user host.UserOption) options.Plugin {
 	dir := dirOf(project)
-	p, getenv = options.Stamped(dir, effectiveFile, p, getenv)
-	return options.Plugin{Dir: dir, Profile: p, Getenv: getenv}
+	p, user = options.Stamped(dir, effectiveFile, p, user)
+	return options.Plugin{Dir: dir, Profile: p, User: user}
 }
 
 // Effective returns the settings in force in a project for whoever is not a
 // hook (see ProjectOptions).
-func Effective(project string, p host.Profile, getenv func(string) string) Settings {
-	return settle(ProjectOptions(project, p, getenv).Values())
+func Effective(project string, p host.Profile, user host.UserOption) Settings {
+	return settle(ProjectOptions(project, p, user).Values())
 }
 
 func settle(v *options.Values) Settings {
@@ -81,7 +81,7 @@ func (s Settings) over(o occupancy) bool {
 
 // stampEffective keeps what only hooks are told for everybody else.
 func stampEffective(tx *state.Tx, call *host.Call) error {
-	return rewrite(tx, effectiveFile, options.Stamp(call.Profile, call.Env.Getenv))
+	return rewrite(tx, effectiveFile, options.Stamp(call.Profile, call.Host.Option))
 }
 
 // rewrite writes data to name unless it holds that already: most stamps say

@@ -56,8 +56,8 @@ func TestEffective(t *testing.T) {
 	call := w.call()
 	call.Profile.Options = append([]host.Option(nil), testProfile.Options...)
 	call.Profile.Options[0].Default = "33"
-	call.Env.Getenv = func(name string) string {
-		return map[string]string{"CLAUDE_PLUGIN_OPTION_CONTEXT_BUDGET_MODE": "checkpoint", "CLAUDE_PLUGIN_OPTION_CONTEXT_BUDGET_TOKENS": "many"}[name]
+	call.Host.Option = func(key string) string {
+		return map[string]string{keyMode: "checkpoint", keyTokens: "many"}[key]
 	}
 	stamp := func() {
 		t.Helper()
@@ -83,7 +83,7 @@ func TestEffective(t *testing.T) {
 		}
 	}
 	// The option is taken back.
-	call.Env.Getenv = none
+	call.Host.Option = none
 	stamp()
 	if got := Effective(w.project, testProfile, none); got.Snapshot || got.BudgetPct != 20 {
 		t.Errorf("stamped again: %+v", got)

@@ -66,7 +66,7 @@ func (d Store) Status(transcriptPath string) Status {
 		Claimed:  handover.HasClaims(dir),
 		Snapshot: dir.Kind(markerFile) == state.File,
 		Context:  d.context(dir, transcriptPath),
-		Settings: ProjectOptions(d.Project, d.Profile, d.Env.Getenv).Entries(),
+		Settings: ProjectOptions(d.Project, d.Profile, d.Host.Option).Entries(),
 	}
 	if err := dir.Check(); err != nil {
 		s.Problem, s.Digest, s.ArmOdd = err.Error(), nil, false
@@ -111,11 +111,12 @@ func (d Store) digest(dir state.Dir) *DigestStatus {
 }
 
 func (d Store) context(dir state.Dir, transcriptPath string) ContextStatus {
-	settings := Effective(d.Project, d.Profile, d.Env.Getenv)
+	settings := Effective(d.Project, d.Profile, d.Host.Option)
 	figure, stamped := handover.ReadHost(dir)
 	call := &host.Call{
 		Payload: host.Payload{SessionID: d.Session},
 		Env:     d.Env,
+		Host:    d.Host,
 		Profile: d.Profile,
 	}
 	if d.Session == "" {

@@ -82,7 +82,7 @@ func stop(call *host.Call) (host.Output, error) {
 	view := dir.View()
 	defer view.Close()
 	s.gather(view)
-	session := handover.SessionID(call.Payload)
+	session := call.Payload.SessionID
 	claimed := handover.HasClaim(dir, session)
 	if decideStop(s.facts) == silence && !claimed && !s.stampsDue(view) {
 		return host.Output{}, nil
@@ -122,7 +122,7 @@ func (s *stopRun) gather(from state.Reader) {
 	s.facts = stopFacts{
 		Loop:       handover.LoopActive(s.call.Project),
 		Active:     p.StopHookActive,
-		Headless:   handover.Headless(s.call.Env.Getenv) && !s.settings.Headless,
+		Headless:   s.call.Host.Headless && !s.settings.Headless,
 		Background: p.BackgroundTasks > 0,
 		Snapshot:   s.settings.Snapshot,
 	}
@@ -131,7 +131,7 @@ func (s *stopRun) gather(from state.Reader) {
 		return
 	}
 	s.full = measure(s.call, from, s.settings)
-	s.facts.Failed = s.full.Tail.APIError || handover.IsAPIError(p.LastMessage)
+	s.facts.Failed = s.full.Tail.APIError || host.IsAPIError(p.LastMessage)
 	s.facts.Known = s.full.Known
 	s.facts.Percent = s.full.Percent
 	s.facts.Over = s.full.Known && s.settings.over(s.full)
@@ -157,7 +157,7 @@ func (s *stopRun) look(from state.Reader) {
 		}
 		last, ok := done.newest()
 		f.Foreign = ok && last.session != sessionKey(s.call.Payload) &&
-			last.pid != 0 && last.pid != handover.Here(s.call.Env).PID && s.call.Env.Alive(last.pid)
+			last.pid != 0 && last.pid != handover.Here(s.call.Host).PID && s.call.Env.Alive(last.pid)
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *stopRun) snapshot(tx *state.Tx) (host.Output, error) {
 	if err := readCrossings(tx).note(tx, s.call); err != nil {
 		return host.Output{}, fmt.Errorf("no snapshot: %w", err)
 	}
-	err := tx.Write(markerFile, []byte(handover.SessionID(s.call.Payload)+"\n"))
+	err := tx.Write(markerFile, []byte(s.call.Payload.SessionID+"\n"))
 	if err != nil || tx.Kind(markerFile) != state.File {
 		s.call.Env.Log("no snapshot: the marker was not written", "error", fmt.Sprint(err))
 		return s.notifyIfDue(tx)
@@ -198,7 +198,7 @@ func (s *stopRun) snapshot(tx *state.Tx) (host.Output, error) {
 	if client == "" {
 		client = handover.ClientVersion(tx)
 	}
-	session := handover.SessionID(s.call.Payload)
+	session := s.call.Payload.SessionID
 	how := writeNew
 	switch exists := tx.Kind(digestFile) == state.File; {
 	case exists && vouched(tx, session):
@@ -238,7 +238,7 @@ func (s *stopRun) finish(tx *state.Tx) (host.Output, error) {
 	}
 	err = obstacle(tx)
 	if err == nil {
-		err = handover.Arm{Owner: handover.SessionID(s.call.Payload), Client: handover.Here(s.call.Env)}.Put(tx)
+		err = handover.Arm{Owner: s.call.Payload.SessionID, Client: handover.Here(s.call.Host)}.Put(tx)
 	}
 	if err != nil {
 		s.call.Env.Log("not armed", "error", err.Error())

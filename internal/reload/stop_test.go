@@ -128,7 +128,9 @@ func (w *world) rows(rows ...any) {
 }
 
 func (w *world) call() *host.Call {
+	getenv := func(name string) string { return w.env[name] }
 	return &host.Call{
+		Host:    host.FromEnv(getenv),
 		Plugin:  Plugin,
 		Payload: w.payload,
 		Project: w.project,
@@ -136,7 +138,7 @@ func (w *world) call() *host.Call {
 		Env: host.Env{
 			Now:    func() time.Time { return w.now },
 			Sleep:  w.sleep,
-			Getenv: func(name string) string { return w.env[name] },
+			Getenv: getenv,
 			Alive:  func(pid int) bool { return w.alive[pid] },
 			Log:    func(msg string, args ...any) { w.Logf("log: %s %v", msg, args) },
 		},
@@ -607,7 +609,7 @@ func TestStopKeepsTheCrossingForLater(t *testing.T) {
 		w.silent("a task is running")
 		w.payload.BackgroundTasks = 0
 		for _, message := range []string{"I read that the 5-hour limit reached zero. It resets tomorrow, says the page.", "You've hit your stride: all tests pass.", "The rate limit reached zero, and it resets at noon.", "Done.\nAPI Error is handled now.", ""} {
-			if w.payload.LastMessage = message; handover.IsAPIError(message) {
+			if w.payload.LastMessage = message; host.IsAPIError(message) {
 				t.Errorf("%q is taken for an error of the API", message)
 			}
 		}

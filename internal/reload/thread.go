@@ -28,7 +28,7 @@ func newThread(call *host.Call) *thread {
 
 // look finds out whether anybody is there to take something up.
 func (t *thread) look() {
-	t.Away = handover.Headless(t.Call.Env.Getenv) && !settingsFor(t.Call, t.Dir).Headless
+	t.Away = t.Call.Host.Headless && !settingsFor(t.Call, t.Dir).Headless
 }
 
 // newContext reports whether the session begins with an empty context, which
@@ -129,7 +129,7 @@ func (t *thread) pack(tx *state.Tx, arm handover.Arm, again bool) (handover.Parc
 	case !t.asked:
 		return keep("") // it came up a moment ago; the next session asks about it
 	}
-	owner, session := notes.FrontValue(doc, keyOwner), handover.SessionID(t.Call.Payload)
+	owner, session := notes.FrontValue(doc, keyOwner), t.Call.Payload.SessionID
 	owned, err := setOwner(tx, doc, session)
 	t.Try("the digest kept its owner", err)
 	line := banner(owned)

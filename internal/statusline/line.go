@@ -71,15 +71,15 @@ const (
 )
 
 // First runs the status line command that ours took the place of, with the
-// same payload, and returns what it wrote to stdout. A command that fails has
+// same payload, in the shell that the host would use (shellOf), and returns what it wrote to stdout. A command that fails has
 // written what it has written; one that is too slow has written nothing.
-func First(command string, stdin []byte) string {
+func First(command string, stdin []byte, bash string) string {
 	if command == "" || os.Getenv(nestedVar) != "" {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), firstTimeout)
 	defer cancel()
-	shell, flag := shellOf(runtime.GOOS)
+	shell, flag := shellOf(runtime.GOOS, bash)
 	cmd := exec.Command(shell, flag, command)
 	cmd.Env = append(os.Environ(), nestedVar+"=1")
 	cmd.Stdin = bytes.NewReader(stdin)
@@ -92,12 +92,13 @@ func First(command string, stdin []byte) string {
 	return out.String()
 }
 
-// shellOf returns the shell in which the host runs a status line command.
-func shellOf(goos string) (shell, flag string) {
+// shellOf returns the shell in which the host runs a status line command; bash
+// is the one the user has named to it.
+func shellOf(goos, bash string) (shell, flag string) {
 	if goos != "windows" {
 		return "/bin/sh", "-c"
 	}
-	if bash := os.Getenv("CLAUDE_CODE_GIT_BASH_PATH"); bash != "" {
+	if bash != "" {
 		return bash, "-c"
 	}
 	if bash, err := exec.LookPath("bash"); err == nil {

@@ -114,12 +114,12 @@ func TestFirst(t *testing.T) {
 		"head -c 1000000 /dev/zero":  strings.Repeat("\x00", maxFirst),
 		"exec <&-; echo still there": "still there\n",
 	} {
-		if got := First(command, []byte("payload")); got != want {
+		if got := First(command, []byte("payload"), ""); got != want {
 			t.Errorf("First(%q) = %.80q, want %.80q", command, got, want)
 		}
 	}
 	t.Setenv(nestedVar, "1")
-	if got := First("cat", []byte("payload")); got != "" {
+	if got := First("cat", []byte("payload"), ""); got != "" {
 		t.Errorf("inside our own line it ran all the same: %q", got)
 	}
 }
@@ -132,7 +132,7 @@ func TestFirstGivesUp(t *testing.T) {
 	}
 	t.Setenv(nestedVar, "")
 	start := time.Now()
-	if got := First("echo early; sleep 600 & sleep 600", nil); got != "" {
+	if got := First("echo early; sleep 600 & sleep 600", nil, ""); got != "" {
 		t.Errorf("got %q", got)
 	}
 	if took := time.Since(start); took > 10*time.Second {
