@@ -389,7 +389,7 @@ func (a *app) checkWaiting(plugin, project string) []finding {
 	if err != nil {
 		return []finding{wrong("digest", "", "%v", err)}
 	}
-	return checkDigest(reload.Store{Project: project, Env: a.env, Profile: profile}.Status(""))
+	return checkDigest(reload.Store{Project: project, Env: a.env, Host: a.host, Profile: profile}.Status(""))
 }
 
 // checkHandoff says what document waits for the next session.
@@ -434,7 +434,7 @@ func (a *app) checkOptions(plugins []string, list []installed, project string) f
 			return wrong(check, "", "%v", err)
 		}
 		set, user := a.userOptions(of.Profile, list, project), of.User
-		of.User = func(key string) string { return cmp.Or(a.host.Option(key), set[key], user(key)) }
+		of.User = func(key string) string { return cmp.Or(a.host.Option(key), set[key], user.Get(key)) }
 		for _, e := range of.Entries() {
 			ignored = append(ignored, e.Ignored...)
 		}

@@ -56,6 +56,14 @@ type Host struct {
 // UserOption returns the user's value for the option called key, "" for none.
 type UserOption func(key string) string
 
+// Get is u(key); a nil UserOption knows none.
+func (u UserOption) Get(key string) string {
+	if u == nil {
+		return ""
+	}
+	return u(key)
+}
+
 // FromEnv reads the environment of a hook or a command.
 func FromEnv(getenv func(string) string) Host {
 	h := Host{

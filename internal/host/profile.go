@@ -251,7 +251,7 @@ func (p Profile) Resolve(key string, project func(string) string, user UserOptio
 		return true
 	}
 	if o.HasScope(ScopeProject) && try(project(key), FromProject) ||
-		o.HasScope(ScopeUser) && try(user(key), FromUser) {
+		o.HasScope(ScopeUser) && try(user.Get(key), FromUser) {
 		return s
 	}
 	s.Value, s.Source = o.Default, FromPlugin

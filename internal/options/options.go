@@ -31,7 +31,7 @@ func Stamp(p host.Profile, user host.UserOption) []byte {
 		if !o.HasScope(host.ScopeUser) {
 			continue
 		}
-		if value, err := o.Check(user(o.Key)); err == nil {
+		if value, err := o.Check(user.Get(o.Key)); err == nil {
 			record = record.Set(optionPrefix+o.Key, value)
 		}
 	}
@@ -55,5 +55,5 @@ func Stamped(from state.Reader, name string, p host.Profile, user host.UserOptio
 		list[i] = o
 	}
 	p.Options = list
-	return p, func(key string) string { return cmp.Or(user(key), record.Get(optionPrefix+key)) }
+	return p, func(key string) string { return cmp.Or(user.Get(key), record.Get(optionPrefix+key)) }
 }
