@@ -17,11 +17,10 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/git"
-	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/proc"
-	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/statusline"
 )
@@ -51,7 +50,7 @@ func (a *app) examine(ctx context.Context) ([]finding, error) {
 	add(a.checkSwitches(project)...)
 	add(a.checkClient(ctx))
 	if len(list) == 0 {
-		add(wrong("plugins", "in Claude Code: /plugin install cc-reload --marketplace ccreload/ccreload",
+		add(plugin.Problem("plugins", "in Claude Code: /plugin install cc-reload --marketplace ccreload/ccreload",
 			"no plugin of ours is installed for this user, so no hook runs"))
 	}
 	for _, p := range list {
@@ -61,7 +60,7 @@ func (a *app) examine(ctx context.Context) ([]finding, error) {
 		add(checkData(p))
 	}
 	if path := a.env.Getenv(binVar); path != "" && !runnable(path) {
-		add(wrong("runtime", "set "+binVar+" to an executable file, or unset it",
+		add(plugin.Problem("runtime", "set "+binVar+" to an executable file, or unset it",
 			"%s names %s, which cannot be run", binVar, path))
 	}
 	add(a.checkLine())
@@ -75,20 +74,20 @@ func (a *app) checkSwitches(project string) []finding {
 	var out []finding
 	for _, name := range []string{hook.OffVar, hook.ChildVar} {
 		if a.env.Getenv(name) != "" {
-			out = append(out, wrong("hooks", "unset "+name, "%s is set, so every hook is silent", name))
+			out = append(out, plugin.Problem("hooks", "unset "+name, "%s is set, so every hook is silent", name))
 		}
 	}
 	for _, path := range a.settingsFiles(project) {
 		s, err := readSettings(path)
 		switch {
 		case err != nil:
-			out = append(out, wrong("settings", "correct the file", "%s cannot be read: %v", path, err))
+			out = append(out, plugin.Problem("settings", "correct the file", "%s cannot be read: %v", path, err))
 		case s.NoHooks:
-			out = append(out, wrong("hooks", "take disableAllHooks out of the file", "%s switches the hooks of every plugin off", path))
+			out = append(out, plugin.Problem("hooks", "take disableAllHooks out of the file", "%s switches the hooks of every plugin off", path))
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, ok("hooks", "nothing switches them off"))
+		out = append(out, plugin.OK("hooks", "nothing switches them off"))
 	}
 	return out
 }
@@ -100,24 +99,24 @@ func (a *app) checkClient(ctx context.Context) finding {
 	if path == "" {
 		var err error
 		if path, err = exec.LookPath("claude"); err != nil {
-			return noted(check, "", "claude is not on PATH, so its version is not known")
+			return plugin.Note(check, "", "claude is not on PATH, so its version is not known")
 		}
 	}
 	out, err := a.ask(ctx, exec.Command(path, "--version"))
 	version, _, _ := strings.Cut(out, " ")
 	if err != nil || !host.AtLeast(version, "0") {
-		return noted(check, "", "%s does not tell its version", path)
+		return plugin.Note(check, "", "%s does not tell its version", path)
 	}
 	minimum := ""
-	for _, name := range plugins() {
+	for _, name := range pluginNames() {
 		if p, err := a.profile(name); err == nil && !host.AtLeast(minimum, p.MinHostVersion) {
 			minimum = p.MinHostVersion
 		}
 	}
 	if minimum != "" && !host.AtLeast(version, minimum) {
-		return wrong(check, "claude update", "Claude Code is %s; the plugins are made for %s or newer", version, minimum)
+		return plugin.Problem(check, "claude update", "Claude Code is %s; the plugins are made for %s or newer", version, minimum)
 	}
-	return ok(check, "Claude Code %s", version)
+	return plugin.OK(check, "Claude Code %s", version)
 }
 
 // ask runs another program and returns the first line it writes.
@@ -152,16 +151,16 @@ func (a *app) checkPlugin(p installed, project string) []finding {
 	}
 	var out []finding
 	if p.ID != "" && !a.enabled(p.Name, project) {
-		out = append(out, noted(check, "claude plugin enable "+p.ID, "installed (%s) and switched off", where))
+		out = append(out, plugin.Note(check, "claude plugin enable "+p.ID, "installed (%s) and switched off", where))
 	}
 	if v := versionIn(filepath.Join(p.Root, ".claude-plugin", "plugin.json")); v != p.Version {
-		out = append(out, wrong(check, reinstall(p), "plugin.json says %q and ccreload.json %q: files of two versions are mixed in %s", v, p.Version, p.Root))
+		out = append(out, plugin.Problem(check, reinstall(p), "plugin.json says %q and ccreload.json %q: files of two versions are mixed in %s", v, p.Version, p.Root))
 	}
 	if v := a.offered(p); v != "" && v != p.Version && host.AtLeast(v, p.Version) {
-		out = append(out, noted(check, "claude plugin update "+p.ID, "version %s is installed and %s is there", p.Version, v))
+		out = append(out, plugin.Note(check, "claude plugin update "+p.ID, "version %s is installed and %s is there", p.Version, v))
 	}
 	if len(out) == 0 {
-		out = append(out, ok(check, "version %s, %s", p.Version, where))
+		out = append(out, plugin.OK(check, "version %s, %s", p.Version, where))
 	}
 	return out
 }
@@ -222,12 +221,12 @@ func checkFiles(p installed) []finding {
 	const check = "files"
 	bin := filepath.Join(p.Root, "bin")
 	if noexec(bin) {
-		return []finding{wrong(check, "move the client's configuration ("+host.ConfigVar+") to a file system that runs programs",
+		return []finding{plugin.Problem(check, "move the client's configuration ("+host.ConfigVar+") to a file system that runs programs",
 			"%s is on a file system mounted noexec, so no hook can start", bin)}
 	}
 	entries, err := os.ReadDir(bin)
 	if err != nil {
-		return []finding{wrong(check, reinstall(p), "the plugin's programs are missing: %v", err)}
+		return []finding{plugin.Problem(check, reinstall(p), "the plugin's programs are missing: %v", err)}
 	}
 	var locked []string
 	for _, e := range entries {
@@ -238,9 +237,9 @@ func checkFiles(p installed) []finding {
 		}
 	}
 	if len(locked) > 0 {
-		return []finding{wrong(check, "chmod +x "+quoteAll(locked), "%s may not be executed", strings.Join(locked, ", "))}
+		return []finding{plugin.Problem(check, "chmod +x "+quoteAll(locked), "%s may not be executed", strings.Join(locked, ", "))}
 	}
-	return []finding{ok(check, "the programs in %s can be started", bin)}
+	return []finding{plugin.OK(check, "the programs in %s can be started", bin)}
 }
 
 // quoteAll writes paths for a shell.
@@ -263,15 +262,15 @@ func (a *app) checkRuntime(ctx context.Context, p installed) finding {
 	cmd.Env = append(os.Environ(), host.Host{Root: p.Root, Data: p.Data}.Vars()...)
 	said, err := a.ask(ctx, cmd)
 	if err != nil {
-		return wrong(check, "start a session, which fetches the runtime once; without a network set "+binVar+" to one from the releases page",
+		return plugin.Problem(check, "start a session, which fetches the runtime once; without a network set "+binVar+" to one from the releases page",
 			"%s finds no runtime, so its hooks do nothing: %v", p.Name, err)
 	}
 	version, path, _ := strings.Cut(said, " ")
 	why := whyRuns(path, a.env.Getenv(binVar), p)
 	if version != p.Version && version != "devel" {
-		return noted(check, "", "%s runs %s, version %s, while the plugin is %s: %s", p.Name, path, version, p.Version, why)
+		return plugin.Note(check, "", "%s runs %s, version %s, while the plugin is %s: %s", p.Name, path, version, p.Version, why)
 	}
-	return ok(check, "%s runs %s, version %s: %s", p.Name, path, version, why)
+	return plugin.OK(check, "%s runs %s, version %s: %s", p.Name, path, version, why)
 }
 
 // whyRuns says how the launcher came to the runtime at path.
@@ -312,14 +311,14 @@ func runnable(path string) bool {
 func checkData(p installed) finding {
 	const check = "data"
 	if p.Data == "" {
-		return noted(check, "", "the host has named no data directory for %s", p.Name)
+		return plugin.Note(check, "", "the host has named no data directory for %s", p.Name)
 	}
 	if err := writable(p.Data); errors.Is(err, fs.ErrNotExist) {
-		return ok(check, "%s does not exist yet; the first session makes it", p.Data)
+		return plugin.OK(check, "%s does not exist yet; the first session makes it", p.Data)
 	} else if err != nil {
-		return wrong(check, "make it writable for you", "%s cannot be written: %v", p.Data, err)
+		return plugin.Problem(check, "make it writable for you", "%s cannot be written: %v", p.Data, err)
 	}
-	return ok(check, "%s is writable", p.Data)
+	return plugin.OK(check, "%s is writable", p.Data)
 }
 
 // checkLine looks at the status line.
@@ -328,81 +327,56 @@ func (a *app) checkLine() finding {
 	status, err := a.place().Status()
 	switch {
 	case err != nil:
-		return wrong(check, "", "%v", err)
+		return plugin.Problem(check, "", "%v", err)
 	case status == statusline.Ours:
-		return ok(check, "installed")
+		return plugin.OK(check, "installed")
 	case status == statusline.Broken:
-		return wrong(check, "ccreload statusline install", "your settings call it and its script is gone")
+		return plugin.Problem(check, "ccreload statusline install", "your settings call it and its script is gone")
 	case status == statusline.Foreign:
-		return noted(check, "ccreload statusline install, which keeps it as the first part", "your settings have one of your own")
+		return plugin.Note(check, "ccreload statusline install, which keeps it as the first part", "your settings have one of your own")
 	}
-	return noted(check, "ccreload statusline install", "not installed")
+	return plugin.Note(check, "ccreload statusline install", "not installed")
 }
 
 // checkProject looks at the settings in force and the state of the project, for
 // each plugin that runs here or has.
 func (a *app) checkProject(ctx context.Context, list []installed, project string) []finding {
 	const check = "project"
-	var used, kept []string
-	for _, plugin := range plugins() {
-		if stateKind(project, plugin) != state.Absent {
-			kept = append(kept, plugin)
-		} else if !a.enabled(plugin, project) {
+	var used, kept []*plugin.Plugin
+	for _, p := range plugins() {
+		if p.State(project).Kind("") != state.Absent {
+			kept = append(kept, p)
+		} else if !a.enabled(p.Name, project) {
 			continue
 		}
-		used = append(used, plugin)
+		used = append(used, p)
 	}
 	out := []finding{a.checkOptions(used, list, project)}
 	if len(kept) == 0 {
 		if err := writable(project); err != nil {
-			return append(out, wrong(check, "make it writable for you", "%s cannot be written: %v", project, err))
+			return append(out, plugin.Problem(check, "make it writable for you", "%s cannot be written: %v", project, err))
 		}
-		return append(out, ok(check, "%s: nothing is kept here yet", project))
+		return append(out, plugin.OK(check, "%s: nothing is kept here yet", project))
 	}
-	for _, plugin := range kept {
-		path := filepath.Join(project, stateDir(plugin))
-		if err := state.NewDir(path).Check(); err != nil {
-			out = append(out, wrong(check, "", "nothing is kept: %v", err))
+	for _, p := range kept {
+		path := p.State(project).Path("")
+		if err := p.State(project).Check(); err != nil {
+			out = append(out, plugin.Problem(check, "", "nothing is kept: %v", err))
 			continue
 		}
 		if err := writable(path); err != nil {
-			out = append(out, wrong(check, "make it writable for you", "%s cannot be written: %v", path, err))
+			out = append(out, plugin.Problem(check, "make it writable for you", "%s cannot be written: %v", path, err))
 			continue
 		}
-		out = append(out, a.checkWaiting(plugin, project)...)
-		out = append(out, checkTracked(ctx, project, stateDir(plugin))...)
+		at, err := a.at(p, project)
+		if err != nil {
+			out = append(out, plugin.Problem(check, "", "%v", err))
+			continue
+		}
+		out = append(out, p.Check(at)...)
+		out = append(out, checkTracked(ctx, project, p.StateDir)...)
 	}
 	return out
-}
-
-// stateKind says what stands where plugin keeps its state of a project.
-func stateKind(project, plugin string) state.Kind {
-	return state.NewDir(filepath.Join(project, stateDir(plugin))).Kind("")
-}
-
-// checkWaiting looks at what plugin has for the next session.
-func (a *app) checkWaiting(plugin, project string) []finding {
-	if plugin == handoff.Plugin {
-		return []finding{checkHandoff(project)}
-	}
-	profile, err := a.profile(plugin)
-	if err != nil {
-		return []finding{wrong("digest", "", "%v", err)}
-	}
-	return checkDigest(reload.Store{Project: project, Env: a.env, Host: a.host, Profile: profile}.Status(""))
-}
-
-// checkHandoff says what document waits for the next session.
-func checkHandoff(project string) finding {
-	const check = "handoff"
-	switch path, there := handoff.Waiting(project); {
-	case path == "":
-		return ok(check, "none waits for the next session")
-	case !there:
-		return noted(check, "", "%s was to wait for the next session and is not there any more", path)
-	default:
-		return ok(check, "%s waits for the next session", path)
-	}
 }
 
 // checkTracked looks for state that came with the repository (case F61).
@@ -415,9 +389,9 @@ func checkTracked(ctx context.Context, project, dir string) []finding {
 	tracked, err := git.Tracked(ctx, project, names...)
 	switch {
 	case err != nil:
-		return []finding{noted(check, "", "git does not tell whether it tracks %s, so nothing from there is handed on: %v", dir, err)}
+		return []finding{plugin.Note(check, "", "git does not tell whether it tracks %s, so nothing from there is handed on: %v", dir, err)}
 	case len(tracked) > 0:
-		return []finding{wrong(check, "git rm -r --cached "+dir,
+		return []finding{plugin.Problem(check, "git rm -r --cached "+dir,
 			"git tracks %s: what comes with a repository is not trusted and not handed on", strings.Join(tracked, ", "))}
 	}
 	return nil
@@ -425,13 +399,13 @@ func checkTracked(ctx context.Context, project, dir string) []finding {
 
 // checkOptions names the values of the plugins that are set and count for
 // nothing.
-func (a *app) checkOptions(plugins []string, list []installed, project string) finding {
+func (a *app) checkOptions(used []*plugin.Plugin, list []installed, project string) finding {
 	const check = "options"
 	var ignored []string
-	for _, plugin := range plugins {
-		of, err := a.options(plugin, project)
+	for _, p := range used {
+		of, err := a.options(p, project)
 		if err != nil {
-			return wrong(check, "", "%v", err)
+			return plugin.Problem(check, "", "%v", err)
 		}
 		set, user := a.userOptions(of.Profile, list, project), of.User
 		of.User = func(key string) string { return cmp.Or(a.host.Option(key), set[key], user.Get(key)) }
@@ -440,10 +414,10 @@ func (a *app) checkOptions(plugins []string, list []installed, project string) f
 		}
 	}
 	if len(ignored) > 0 {
-		return wrong(check, "ccreload config set KEY VALUE for the project, /plugin for your own",
+		return plugin.Problem(check, "ccreload config set KEY VALUE for the project, /plugin for your own",
 			"not valid, and so ignored: %s", strings.Join(ignored, "; "))
 	}
-	return ok(check, "every value that is set is valid")
+	return plugin.OK(check, "every value that is set is valid")
 }
 
 // userOptions returns what the user has set for the plugin in the host's
@@ -466,39 +440,6 @@ func (a *app) userOptions(profile host.Profile, list []installed, project string
 		}
 	}
 	return set
-}
-
-// checkDigest says what waits for the next session.
-func checkDigest(s reload.Status) []finding {
-	const check = "digest"
-	var out []finding
-	if s.ArmOdd {
-		out = append(out, wrong(check, "remove it", "what stands at .reload/pending is not a file, so nothing can be armed"))
-	}
-	switch d := s.Digest; {
-	case d == nil && s.Armed:
-		out = append(out, wrong(check, "/cc-reload:snapshot, or remove .reload/pending", "armed, and there is no digest to hand on"))
-	case d == nil:
-		out = append(out, ok(check, "none yet"))
-	case d.Problem != "":
-		out = append(out, wrong(check, "", "it cannot be handed on: %s", d.Problem))
-	default:
-		age := (time.Duration(d.AgeSeconds) * time.Second).Round(time.Minute)
-		says := fmt.Sprintf("written %s ago", strings.TrimSuffix(age.String(), "0s"))
-		if age == 0 {
-			says = "written just now"
-		}
-		switch {
-		case s.Claimed:
-			says += ", handed to a session that has not answered yet"
-		case s.Armed:
-			says += ", armed for the next session"
-		default:
-			says += ", not armed"
-		}
-		out = append(out, ok(check, "%s", says))
-	}
-	return out
 }
 
 // fault is a line of the debug log.
@@ -536,13 +477,13 @@ func (a *app) checkLogs() []finding {
 			says = fmt.Sprintf("%s: %s", f.Time.Local().Format(time.DateTime), f.Text)
 		}
 		if a.env.Now().Sub(f.Time) < recent {
-			out = append(out, wrong(check, "if it goes on, report it with "+strings.Join(paths, ", "), "%s", says))
+			out = append(out, plugin.Problem(check, "if it goes on, report it with "+strings.Join(paths, ", "), "%s", says))
 		} else {
-			out = append(out, noted(check, "", "%s", says))
+			out = append(out, plugin.Note(check, "", "%s", says))
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, ok(check, "no faults"))
+		out = append(out, plugin.OK(check, "no faults"))
 	}
 	return out
 }

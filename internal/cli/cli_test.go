@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ccreload/ccreload/internal/cli/cmdline"
+	"github.com/ccreload/ccreload/internal/plugin"
 )
 
 // run calls Main and returns the exit code and what was written.
@@ -65,7 +66,7 @@ func TestMainHelpsWhoeverTypesTheNameOnly(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	t.Parallel()
-	r := newReport([]finding{ok("a", "fine"), noted("b", "do %s", "see"), wrong("c", "mend it", "broken: %d%%", 7)})
+	r := newReport([]finding{plugin.OK("a", "fine"), plugin.Note("b", "do %s", "see"), plugin.Problem("c", "mend it", "broken: %d%%", 7)})
 	var b bytes.Buffer
 	if err := r.write(&b, false); err != nil {
 		t.Fatal(err)

@@ -8,10 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/problem"
-	"github.com/ccreload/ccreload/internal/reload"
 )
 
 func (a *app) configCommand() *cobra.Command {
@@ -163,13 +162,13 @@ func (c *configuring) find(key string) (options.Plugin, error) {
 
 // noPlugin is the error about a name that is no plugin's.
 func noPlugin(name string) error {
-	return problem.Input("the plugins are "+strings.Join(plugins(), ", "), "there is no plugin %q", name)
+	return problem.Input("the plugins are "+strings.Join(pluginNames(), ", "), "there is no plugin %q", name)
 }
 
 // candidates returns the options of the plugin that was named, else of those that
 // the host runs in this project, else of all there are.
 func (c *configuring) candidates() ([]options.Plugin, error) {
-	if c.only != "" && !slices.Contains(plugins(), c.only) {
+	if c.only != "" && !slices.Contains(pluginNames(), c.only) {
 		return nil, noPlugin(c.only)
 	}
 	project, err := c.project()
@@ -177,16 +176,16 @@ func (c *configuring) candidates() ([]options.Plugin, error) {
 		return nil, err
 	}
 	var all, used []options.Plugin
-	for _, name := range plugins() {
-		if c.only != "" && c.only != name {
+	for _, of := range plugins() {
+		if c.only != "" && c.only != of.Name {
 			continue
 		}
-		p, err := c.options(name, project)
+		p, err := c.options(of, project)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, p)
-		if c.enabled(name, project) {
+		if c.enabled(of.Name, project) {
 			used = append(used, p)
 		}
 	}
@@ -197,13 +196,13 @@ func (c *configuring) candidates() ([]options.Plugin, error) {
 }
 
 // options returns what can be set for a plugin in a project.
-func (a *app) options(plugin, project string) (options.Plugin, error) {
-	profile, err := a.profile(plugin)
-	if err != nil {
-		return options.Plugin{}, err
-	}
-	if plugin == handoff.Plugin {
-		return handoff.ProjectOptions(project, a.handoffData(), profile, a.host.Option), nil
-	}
-	return reload.ProjectOptions(project, profile, a.host.Option), nil
+func (a *app) options(of *plugin.Plugin, project string) (options.Plugin, error) {
+	at, err := a.at(of, project)
+	return of.Options(at), err
+}
+
+// at is where a command looks at a plugin.
+func (a *app) at(of *plugin.Plugin, project string) (plugin.Place, error) {
+	profile, err := a.profile(of.Name)
+	return plugin.Place{Project: project, Data: a.dataOf(of.Name), Profile: profile, Host: a.host, Env: a.env}, err
 }

@@ -7,37 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/internal/cli/cmdline"
+	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/term"
 )
 
-// verdict is what a check came to.
-type verdict string
-
-const (
-	isOK      verdict = "ok"
-	isNote    verdict = "note"    // worth knowing, and nothing is wrong
-	isProblem verdict = "problem" // something does not work as it should
-)
-
-// finding is what a check has to say: a plain sentence, and what to do.
-type finding struct {
-	Check   string  `json:"check"`
-	Verdict verdict `json:"verdict"`
-	Says    string  `json:"says"`
-	Fix     string  `json:"fix,omitempty"`
-}
-
-func ok(check, format string, args ...any) finding {
-	return finding{Check: check, Verdict: isOK, Says: fmt.Sprintf(format, args...)}
-}
-
-func noted(check, fix, format string, args ...any) finding {
-	return finding{check, isNote, fmt.Sprintf(format, args...), fix}
-}
-
-func wrong(check, fix, format string, args ...any) finding {
-	return finding{check, isProblem, fmt.Sprintf(format, args...), fix}
-}
+// finding is what a check has to say.
+type finding = plugin.Finding
 
 func (a *app) doctorCommand() *cobra.Command {
 	var asJSON bool
@@ -88,19 +63,19 @@ type report struct {
 func newReport(findings []finding) report {
 	r := report{Version: version(), Findings: findings}
 	for _, f := range findings {
-		if f.Verdict == isProblem {
+		if f.Verdict == plugin.IsProblem {
 			r.Problems++
 		}
 	}
 	return r
 }
 
-// color returns the terminal sequence for v.
-func (v verdict) color() string {
+// colorOf returns the terminal sequence for v.
+func colorOf(v plugin.Verdict) string {
 	switch v {
-	case isProblem:
+	case plugin.IsProblem:
 		return "\x1b[31m"
-	case isNote:
+	case plugin.IsNote:
 		return "\x1b[33m"
 	}
 	return "\x1b[32m"
@@ -110,7 +85,7 @@ func (r report) write(w io.Writer, color bool) error {
 	for _, f := range r.Findings {
 		mark := fmt.Sprintf("%-7s", f.Verdict)
 		if color {
-			mark = f.Verdict.color() + mark + "\x1b[0m"
+			mark = colorOf(f.Verdict) + mark + "\x1b[0m"
 		}
 		if _, err := fmt.Fprintf(w, "%s  %-11s  %s\n", mark, f.Check, term.Visible(f.Says)); err != nil {
 			return err

@@ -116,13 +116,13 @@ func (a *app) handoffWorld(o *handoff.Options) error {
 	if o.Transcript == "" {
 		o.Transcript = a.transcript(o.Session)
 	}
-	profile, err := a.profile(handoff.Plugin)
+	profile, err := a.profile(handoff.Plugin.Name)
 	if err != nil {
 		return err
 	}
 	o.Home = a.host.Home
 	o.Env, o.Host = a.env, a.host
-	o.Data = a.handoffData()
+	o.Data = a.dataOf(handoff.Plugin.Name)
 	project := o.Project
 	if project == "" {
 		project = o.Dir
@@ -147,18 +147,18 @@ func (a *app) handoffWorld(o *handoff.Options) error {
 	return nil
 }
 
-// handoffData returns the data directories of the plugin: the one the host has
-// named to a hook of it, else all it has. A plugin that was loaded for one
+// dataOf returns the data directories of a plugin: the one the host has named
+// to a hook of it, else all it has. A plugin that was loaded for one
 // session or from two marketplaces has more than one, and a command is not
 // told which of them is in use.
-func (a *app) handoffData() []string {
+func (a *app) dataOf(plugin string) []string {
 	if data := a.host.Data; data != "" {
-		if p, err := hook.Profile(a.host.Root, "", nobody); err == nil && p.Plugin == handoff.Plugin {
+		if p, err := hook.Profile(a.host.Root, "", nobody); err == nil && p.Plugin == plugin {
 			return []string{data}
 		}
 	}
 	return slices.DeleteFunc(a.ourDataDirs(), func(dir string) bool {
-		return !strings.HasPrefix(filepath.Base(dir), handoff.Plugin+"-")
+		return !strings.HasPrefix(filepath.Base(dir), plugin+"-")
 	})
 }
 

@@ -10,13 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
 )
-
-// plugins are the ones this runtime serves, in the order of the status line.
-func plugins() []string { return ccreload.Plugins() }
 
 // installed is a plugin of ours that the host has installed.
 type installed struct {
@@ -48,7 +44,7 @@ func (a *app) installedPlugins() []installed {
 			return
 		}
 		profile, err := host.DecodeProfile(data0)
-		if err != nil || !slices.Contains(plugins(), profile.Plugin) {
+		if err != nil || !slices.Contains(pluginNames(), profile.Plugin) {
 			return
 		}
 		list = append(list, installed{
@@ -157,7 +153,7 @@ func (a *app) ourDataDirs() []string {
 	entries, _ := os.ReadDir(all) // none when it cannot be read
 	for _, e := range entries {
 		ours := func(plugin string) bool { return strings.HasPrefix(e.Name(), plugin+"-") }
-		if e.IsDir() && slices.ContainsFunc(plugins(), ours) {
+		if e.IsDir() && slices.ContainsFunc(pluginNames(), ours) {
 			dirs = append(dirs, filepath.Join(all, e.Name()))
 		}
 	}

@@ -39,7 +39,7 @@ func (a *app) digestStore() (reload.Store, error) {
 	if err != nil {
 		return reload.Store{}, err
 	}
-	profile, err := a.profile(reload.Plugin)
+	profile, err := a.profile(reload.Plugin.Name)
 	if err != nil {
 		return reload.Store{}, err
 	}

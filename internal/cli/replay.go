@@ -17,7 +17,6 @@ import (
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/record"
-	"github.com/ccreload/ccreload/internal/reload"
 )
 
 // How wide a timeline is, in columns: without a terminal to ask, and at most,
@@ -63,7 +62,7 @@ the present.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.plugin, "plugin", reload.Plugin, "plugin whose hooks run")
+	flags.StringVar(&f.plugin, "plugin", plugins()[0].Name, "plugin whose hooks run")
 	flags.StringVar(&f.root, "root", "", "directory of the plugin's tree (default: found)")
 	flags.StringArrayVar(&f.set, "set", nil, "set an option of the plugin, as `KEY=VALUE`; may be repeated")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a recording")

@@ -37,7 +37,7 @@ yellow from two thirds of the budget and red at it.`,
   ccreload statusline --segment cc-reload < FILE  one plugin's part, for a script of yours`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if segment != "" && !slices.Contains(plugins(), segment) {
+			if segment != "" && !slices.Contains(pluginNames(), segment) {
 				return noPlugin(segment)
 			}
 			if !carriesPayload(a.stdin) {
@@ -79,7 +79,7 @@ func (a *app) statusLine(only string) {
 // parts are what the plugins have to show.
 func (a *app) parts(p statusline.Payload, only string) []statusline.Part {
 	var list []statusline.Part
-	for _, plugin := range plugins() {
+	for _, plugin := range pluginNames() {
 		if only != "" && only != plugin || only == "" && !a.enabled(plugin, p.Project) {
 			continue
 		}
@@ -92,13 +92,13 @@ func (a *app) parts(p statusline.Payload, only string) []statusline.Part {
 			AutoCompactWindow: a.host.AutoCompactWindow,
 		}
 		switch plugin {
-		case reload.Plugin:
+		case reload.Plugin.Name:
 			s := reload.Effective(p.Project, profile, a.host.Option)
 			known.Pinned = s.Window
 			list = append(list, statusline.Context(statusline.FillOf(p, known),
 				statusline.Budget{Percent: s.BudgetPct, Tokens: s.BudgetTokens}))
-		case handoff.Plugin:
-			s := handoff.Effective(p.Project, a.handoffData(), profile, a.host.Option)
+		case handoff.Plugin.Name:
+			s := handoff.Effective(p.Project, a.dataOf(handoff.Plugin.Name), profile, a.host.Option)
 			text, urgent := handoff.Hint(statusline.FillOf(p, known).Percent, s)
 			list = append(list, statusline.Hint(text, urgent))
 		}
@@ -115,7 +115,7 @@ func (a *app) stampHost(p statusline.Payload) {
 		f.Used = p.Percent
 	}
 	reload.StampHost(p.Project, f)
-	for _, dir := range a.handoffData() {
+	for _, dir := range a.dataOf(handoff.Plugin.Name) {
 		handover.StampHost(state.NewDir(dir), f)
 	}
 }

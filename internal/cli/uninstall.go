@@ -12,28 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/term"
 
 	"github.com/ccreload/ccreload/internal/git"
-	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/hook"
-	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/statusline"
 )
-
-// stateDir is the directory that plugin keeps in a project, "" for none.
-func stateDir(plugin string) string {
-	switch plugin {
-	case reload.Plugin:
-		return ".reload"
-	case handoff.Plugin:
-		return ".handoff"
-	}
-	return ""
-}
-
-// owns tells the files of such a directory that are ours, by plugin.
-var owns = map[string]func(name string) bool{reload.Plugin: reload.Owns, handoff.Plugin: handoff.Owns}
 
 // ignoreName is what keeps such a directory out of git.
 const ignoreName = ".gitignore"
@@ -154,8 +139,8 @@ func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, erro
 		return nil, err
 	}
 	var out []leftover
-	for _, plugin := range plugins() {
-		name := stateDir(plugin)
+	for _, p := range plugins() {
+		name := p.StateDir
 		path := filepath.Join(project, name)
 		// A link is not what we make.
 		if info, err := os.Lstat(path); err != nil || !info.IsDir() {
@@ -169,7 +154,7 @@ func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, erro
 			fmt.Fprintf(a.stdout, "kept %s: git tracks it\n", path)
 			continue
 		}
-		l, err := sift(path, owns[plugin])
+		l, err := sift(path, p.Owns)
 		if err != nil {
 			return nil, err
 		}
@@ -183,8 +168,13 @@ func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, erro
 			}
 		}
 	}
-	for _, lock := range handoff.Locks(filepath.Join(a.host.Config, "projects")) {
-		out = append(out, leftover{path: lock})
+	for _, p := range plugins() {
+		if p.Leftovers == nil {
+			continue
+		}
+		for _, path := range p.Leftovers(a.host.Config) {
+			out = append(out, leftover{path: path})
+		}
 	}
 	return out, nil
 }
@@ -232,7 +222,7 @@ func hasOurTraces(dir string) bool {
 	entries, _ := os.ReadDir(dir) // none when it cannot be read
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 		name := e.Name()
-		return name == hook.LogName || name == handoff.StampFile || strings.HasPrefix(name, "platform-") || strings.HasPrefix(name, "told-")
+		return name == hook.LogName || name == options.StampFile || strings.HasPrefix(name, "platform-") || strings.HasPrefix(name, "told-")
 	})
 }
 

@@ -7,16 +7,36 @@ import (
 
 	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/reload"
 )
 
+// plugins are the ones this runtime serves, in the order of the status line.
+func plugins() []*plugin.Plugin { return []*plugin.Plugin{&reload.Plugin, &handoff.Plugin} }
+
+// pluginNamed returns the plugin called name.
+func pluginNamed(name string) (*plugin.Plugin, bool) {
+	for _, p := range plugins() {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+// pluginNames lists what they are called.
+func pluginNames() []string {
+	var names []string
+	for _, p := range plugins() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 // handler returns what answers an event of a plugin, nil if nothing does.
 func handler(plugin string, event host.Event) host.Handler {
-	switch plugin {
-	case reload.Plugin:
-		return reload.Handler(event)
-	case handoff.Plugin:
-		return handoff.Handler(event)
+	if p, ok := pluginNamed(plugin); ok {
+		return p.Handler(event)
 	}
 	return nil
 }
@@ -59,9 +79,8 @@ func projectOf(cwd string) string {
 }
 
 func hasState(dir string) bool {
-	for _, plugin := range []string{reload.Plugin, handoff.Plugin} {
-		name := stateDir(plugin)
-		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.IsDir() {
+	for _, p := range plugins() {
+		if info, err := os.Lstat(filepath.Join(dir, p.StateDir)); err == nil && info.IsDir() {
 			return true
 		}
 	}

@@ -10,9 +10,7 @@ import (
 	"testing"
 
 	"github.com/ccreload/ccreload"
-	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/host"
-	"github.com/ccreload/ccreload/internal/reload"
 )
 
 // What the manifest declares is what the runtime answers, and the other way
@@ -47,6 +45,9 @@ func TestEveryDeclaredHookHasItsHandler(t *testing.T) {
 			}
 		}
 	}
+	if names := slices.Sorted(slices.Values(pluginNames())); !slices.Equal(names, ccreload.Plugins()) {
+		t.Errorf("%q are registered, %q have a manifest", names, ccreload.Plugins())
+	}
 	if len(declared) == 0 {
 		t.Fatal("no plugin declares a hook")
 	}
@@ -55,7 +56,7 @@ func TestEveryDeclaredHookHasItsHandler(t *testing.T) {
 			t.Errorf("%s declares %s, and nothing answers it", k.plugin, k.event)
 		}
 	}
-	for _, plugin := range []string{reload.Plugin, handoff.Plugin} {
+	for _, plugin := range pluginNames() {
 		for _, event := range host.Events() {
 			if handler(plugin, event) != nil && !declared[key{plugin, event}] {
 				t.Errorf("%s answers %s, which its manifest does not declare", plugin, event)

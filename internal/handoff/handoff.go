@@ -16,17 +16,25 @@ import (
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-// Plugin is the name under which the manifest knows this plugin.
-const Plugin = "graceful-handoff"
+// Plugin is graceful-handoff as the rest of the program sees it.
+var Plugin = plugin.Plugin{
+	Name:      name,
+	StateDir:  stateName,
+	Handler:   handler,
+	Owns:      owns,
+	Check:     check,
+	Leftovers: locks,
+}
+
+const name = "graceful-handoff"
 
 // Files. The artifact stands among the user's own; the rest is kept in the
 // project's .handoff, which ignores itself, and in the plugin's data directory.
 const (
-	StampFile = ".effective" // in the data directory: the user's options
-
 	artifactStem = "NEXT-SESSION"
 	artifactEnd  = ".local.md"
 	stateName    = ".handoff"
@@ -52,9 +60,9 @@ func archiveOf(project string) state.Dir {
 	return state.NewDir(filepath.Join(project, stateName, archiveName))
 }
 
-// Owns reports whether name is a file the plugin keeps in a project's .handoff;
+// owns reports whether name is a file the plugin keeps in a project's .handoff;
 // the archive in it is a directory, and its files begin with archive/.
-func Owns(name string) bool {
+func owns(name string) bool {
 	if kept, ok := strings.CutPrefix(name, archiveName+"/"); ok {
 		return isArchived(kept) || state.Owns(kept)
 	}
@@ -84,8 +92,22 @@ func preTool(call *host.Call) (host.Output, error) {
 	return host.Output{Ask: textAsk}, nil
 }
 
-// Handler returns what answers e, nil if nothing does.
-func Handler(e host.Event) host.Handler {
+// check says what document waits for the next session.
+func check(at plugin.Place) []plugin.Finding {
+	const check = "handoff"
+	arm, _ := handover.FindArm(dirOf(at.Project))
+	switch path := arm.Item; {
+	case path == "":
+		return []plugin.Finding{plugin.OK(check, "none waits for the next session")}
+	case !isFile(path):
+		return []plugin.Finding{plugin.Note(check, "", "%s was to wait for the next session and is not there any more", path)}
+	default:
+		return []plugin.Finding{plugin.OK(check, "%s waits for the next session", path)}
+	}
+}
+
+// handler returns what answers e, nil if nothing does.
+func handler(e host.Event) host.Handler {
 	switch e {
 	case host.SessionStart:
 		return sessionStart

@@ -67,7 +67,7 @@ func newWorld(t *testing.T) *world {
 func testProfile() host.Profile {
 	both := []host.Scope{host.ScopeUser, host.ScopeProject}
 	project := []host.Scope{host.ScopeProject}
-	return host.Profile{Plugin: Plugin, Options: []host.Option{
+	return host.Profile{Plugin: name, Options: []host.Option{
 		{Key: "hint_pct", Kind: host.KindOff, Default: "60", Max: 100, Scopes: project},
 		{Key: "auto_pct", Kind: host.KindOff, Default: "70", Max: 100, Scopes: both},
 		{Key: "commit", Kind: host.KindBool, Default: "on", Scopes: both},
@@ -221,7 +221,7 @@ func (w *world) run(change ...func(*Options)) Result {
 func (w *world) hook(p host.Payload) host.Output {
 	w.t.Helper()
 	call := w.call(p)
-	out, err := Handler(p.Event)(call)
+	out, err := handler(p.Event)(call)
 	return w.answered(call, out, err)
 }
 
@@ -238,7 +238,7 @@ func (w *world) call(p host.Payload) *host.Call {
 	env := w.hostEnv()
 	from := host.FromEnv(env.Getenv)
 	from.Data = w.data
-	return &host.Call{Host: from, Plugin: Plugin, Payload: p, Env: env, Project: w.project, Profile: w.profile}
+	return &host.Call{Host: from, Plugin: name, Payload: p, Env: env, Project: w.project, Profile: w.profile}
 }
 
 func (w *world) answered(call *host.Call, out host.Output, err error) host.Output {

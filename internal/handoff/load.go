@@ -39,13 +39,6 @@ func quiet(call *host.Call, s Settings) bool {
 	return handover.LoopActive(call.Project) || call.Host.Headless && !s.Headless
 }
 
-// Waiting returns the path of the artifact that is armed for the next session
-// of a project, "" for none, and whether it is there.
-func Waiting(project string) (path string, there bool) {
-	arm, _ := handover.FindArm(dirOf(project))
-	return arm.Item, arm.Item != "" && isFile(arm.Item)
-}
-
 // loads reports whether a session that begins this way takes a handoff. An
 // unknown source is a startup (case F05).
 func loads(source string, onStartup bool) bool {
@@ -224,12 +217,12 @@ func remember(call *host.Call) {
 	stamp := options.Stamp(call.Profile, call.Host.Option)
 	id := handover.FileName(call.Payload.SessionID)
 	model := call.Payload.Model
-	old, _ := dir.Read(StampFile, maxFile)
+	old, _ := dir.Read(options.StampFile, maxFile)
 	if string(old) == string(stamp) && (model == "" || modelOf(call.Host.Data, id) == model) {
 		return
 	}
 	err := dir.WithLock(lockWait, func(tx *state.Tx) error {
-		if err := tx.Write(StampFile, stamp); err != nil || model == "" || id == "" {
+		if err := tx.Write(options.StampFile, stamp); err != nil || model == "" || id == "" {
 			return err
 		}
 		data, _ := tx.Read(modelsFile, maxFile)

@@ -92,10 +92,10 @@ func (l *sessionLock) done(now time.Time) {
 	}
 }
 
-// Locks returns the locks of all sessions below a directory of transcripts.
-func Locks(projects string) []string {
-	locks, _ := filepath.Glob(filepath.Join(projects, "*", lockPrefix+"*")) // only the pattern could be wrong
-	return locks
+// locks returns the locks of all sessions, which stand beside the transcripts.
+func locks(config string) []string {
+	found, _ := filepath.Glob(filepath.Join(config, "projects", "*", lockPrefix+"*")) // only the pattern could be wrong
+	return found
 }
 
 // sweepLocks removes locks that nobody asks for any more.

@@ -3,7 +3,6 @@ package handoff
 import (
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/options"
-	"github.com/ccreload/ccreload/internal/state"
 )
 
 // Settings are the plugin's options with their values in force.
@@ -24,20 +23,10 @@ func settingsFor(call *host.Call) Settings {
 	return settle(options.Plugin{Dir: dirOf(call.Project), Profile: call.Profile, User: call.Host.Option})
 }
 
-// ProjectOptions returns what can be set in a project, for whoever is not a
-// hook: the user's options and the plugin's defaults are those of the newest
-// SessionStart, from whichever of the data directories has them.
-func ProjectOptions(project string, data []string, p host.Profile, user host.UserOption) options.Plugin {
-	for _, dir := range data {
-		p, user = options.Stamped(state.NewDir(dir), StampFile, p, user)
-	}
-	return options.Plugin{Dir: dirOf(project), Profile: p, User: user}
-}
-
 // Effective returns the settings in force in a project for whoever is not a
-// hook (see ProjectOptions).
+// hook (see options.ForCommand).
 func Effective(project string, data []string, p host.Profile, user host.UserOption) Settings {
-	return settle(ProjectOptions(project, data, p, user))
+	return settle(options.ForCommand(dirOf(project), data, p, user))
 }
 
 func settle(p options.Plugin) Settings {

@@ -16,6 +16,10 @@ import (
 // A stamp has lines "option.KEY: value" for what the user set and
 // "default.KEY: value" for what the plugin in use has.
 const (
+	// StampFile is the stamp's name, in a state directory or in the plugin's
+	// data directory.
+	StampFile = ".effective"
+
 	optionPrefix  = "option."
 	defaultPrefix = "default."
 	maxStamp      = 64 << 10 // bytes
@@ -39,10 +43,10 @@ func Stamp(p host.Profile, user host.UserOption) []byte {
 }
 
 // Stamped returns p with the defaults of the plugin in use and user with the
-// options of the user, both from the stamp called name. What user knows itself
-// comes first; without a stamp both are as they were.
-func Stamped(from state.Reader, name string, p host.Profile, user host.UserOption) (host.Profile, host.UserOption) {
-	data, err := from.Read(name, maxStamp)
+// options of the user, both from the stamp. What user knows itself comes first;
+// without a stamp both are as they were.
+func Stamped(from state.Reader, p host.Profile, user host.UserOption) (host.Profile, host.UserOption) {
+	data, err := from.Read(StampFile, maxStamp)
 	if err != nil {
 		return p, user
 	}
@@ -56,4 +60,16 @@ func Stamped(from state.Reader, name string, p host.Profile, user host.UserOptio
 	}
 	p.Options = list
 	return p, func(key string) string { return cmp.Or(user.Get(key), record.Get(optionPrefix+key)) }
+}
+
+// ForCommand returns what can be set for a plugin with its state directory at
+// dir, for whoever is not a hook: the project's file is read afresh, the user's
+// options and the plugin's defaults are those of the newest SessionStart, from
+// whichever of the directories has its stamp, and what was never stamped is p's.
+func ForCommand(dir state.Dir, data []string, p host.Profile, user host.UserOption) Plugin {
+	p, user = Stamped(dir, p, user)
+	for _, path := range data {
+		p, user = Stamped(state.NewDir(path), p, user)
+	}
+	return Plugin{Dir: dir, Profile: p, User: user}
 }

@@ -13,11 +13,23 @@ import (
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-// Plugin is the name under which the manifest knows this plugin.
-const Plugin = "cc-reload"
+// Plugin is cc-reload as the rest of the program sees it.
+var Plugin = plugin.Plugin{
+	Name:     name,
+	StateDir: stateName,
+	Handler:  handler,
+	Owns:     owns,
+	Check:    check,
+}
+
+const (
+	name      = "cc-reload"
+	stateName = ".reload"
+)
 
 // Files of the state directory. The first group keeps the format of earlier
 // releases of the plugin, so that a user can switch over in mid-project.
@@ -33,8 +45,7 @@ const (
 
 // Records of our own: what the formats above have no place for.
 const (
-	crossingFile  = ".crossings" // sessions that have had their snapshot turn
-	effectiveFile = ".effective" // options and defaults of the newest session
+	crossingFile = ".crossings" // sessions that have had their snapshot turn
 )
 
 // lockWait is how long a hook waits for the state directory.
@@ -45,10 +56,10 @@ const lockWait = 2 * time.Second
 const maxFile = 1 << 20
 
 // dirOf returns the state directory of a project.
-func dirOf(project string) state.Dir { return state.NewDir(filepath.Join(project, ".reload")) }
+func dirOf(project string) state.Dir { return state.NewDir(filepath.Join(project, stateName)) }
 
-// Handler returns what answers e, nil if nothing does.
-func Handler(e host.Event) host.Handler {
+// handler returns what answers e, nil if nothing does.
+func handler(e host.Event) host.Handler {
 	switch e {
 	case host.SessionStart:
 		return sessionStart

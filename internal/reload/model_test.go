@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/handover"
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -139,7 +140,7 @@ func TestClientVersion(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ file, want string }{
 		"a project with settings": {configFile, ""},
-		"a session was started":   {effectiveFile, "2.1.332"},
+		"a session was started":   {options.StampFile, "2.1.332"},
 		"armed by a command":      {armFile, "2.1.332"},
 	} {
 		w := newWorld(t).at(20_000, opus)

@@ -8,10 +8,10 @@ import (
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-// Owns reports whether name is a file the plugin keeps in a project's .reload.
-func Owns(name string) bool {
+// owns reports whether name is a file the plugin keeps in a project's .reload.
+func owns(name string) bool {
 	switch name {
-	case digestFile, armFile, markerFile, ladderFile, modelFile, crossingFile, effectiveFile, vettedFile:
+	case digestFile, armFile, markerFile, ladderFile, modelFile, crossingFile, vettedFile:
 		return true
 	}
 	between := func(before, after string) bool {

@@ -28,7 +28,7 @@ func TestPipesStay(t *testing.T) {
 		for _, event := range []host.Event{host.SessionStart, host.UserPromptSubmit, host.PreToolUse, host.PostToolUse, host.Stop, host.Stop, host.PreCompact, host.SessionEnd} {
 			w.payload = host.Payload{Event: event, SessionID: "s1", TranscriptPath: w.transcript, Cwd: w.project, Tool: "Write", ToolPath: w.path(digestFile)}
 			// An error is a line in the log.
-			if _, err := Handler(event)(w.call()); err != nil {
+			if _, err := handler(event)(w.call()); err != nil {
 				t.Logf("%s: %s: %v", name, event, err)
 			}
 		}

@@ -45,19 +45,10 @@ func settingsFor(call *host.Call, from state.Reader) Settings {
 	return settle(options.In(from, call.Profile, call.Host.Option))
 }
 
-// ProjectOptions returns what can be set in a project, for whoever is not a hook: the
-// project's file is read afresh, the user's options and the plugin's defaults
-// are those of the newest SessionStart, and what was never stamped is p's.
-func ProjectOptions(project string, p host.Profile, user host.UserOption) options.Plugin {
-	dir := dirOf(project)
-	p, user = options.Stamped(dir, effectiveFile, p, user)
-	return options.Plugin{Dir: dir, Profile: p, User: user}
-}
-
 // Effective returns the settings in force in a project for whoever is not a
-// hook (see ProjectOptions).
+// hook (see options.ForCommand).
 func Effective(project string, p host.Profile, user host.UserOption) Settings {
-	return settle(ProjectOptions(project, p, user).Values())
+	return settle(options.ForCommand(dirOf(project), nil, p, user).Values())
 }
 
 func settle(v *options.Values) Settings {
@@ -81,7 +72,7 @@ func (s Settings) over(o occupancy) bool {
 
 // stampEffective keeps what only hooks are told for everybody else.
 func stampEffective(tx *state.Tx, call *host.Call) error {
-	return rewrite(tx, effectiveFile, options.Stamp(call.Profile, call.Host.Option))
+	return rewrite(tx, options.StampFile, options.Stamp(call.Profile, call.Host.Option))
 }
 
 // rewrite writes data to name unless it holds that already: most stamps say

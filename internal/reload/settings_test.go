@@ -71,7 +71,7 @@ func TestEffective(t *testing.T) {
 	}
 	sources := map[string]host.Source{}
 	w.put(configFile, "context_budget_pct: 20\n")
-	for _, e := range ProjectOptions(w.project, testProfile, none).Entries() {
+	for _, e := range options.ForCommand(dirOf(w.project), nil, testProfile, none).Entries() {
 		sources[e.Key+"="+e.Value] = e.Source
 	}
 	for entry, want := range map[string]host.Source{
@@ -94,7 +94,7 @@ func TestEffective(t *testing.T) {
 func TestEffectiveChecksTheRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.put(effectiveFile, "default.context_budget_pct: 4000\noption.context_budget_mode: loud\n")
+	w.put(options.StampFile, "default.context_budget_pct: 4000\noption.context_budget_mode: loud\n")
 	if got := Effective(w.project, testProfile, func(string) string { return "" }); got.BudgetPct != 45 || got.Snapshot {
 		t.Errorf("%+v", got)
 	}

@@ -1,6 +1,8 @@
 package reload
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/handover"
@@ -8,6 +10,7 @@ import (
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
@@ -66,7 +69,7 @@ func (d Store) Status(transcriptPath string) Status {
 		Claimed:  handover.HasClaims(dir),
 		Snapshot: dir.Kind(markerFile) == state.File,
 		Context:  d.context(dir, transcriptPath),
-		Settings: ProjectOptions(d.Project, d.Profile, d.Host.Option).Entries(),
+		Settings: options.ForCommand(dirOf(d.Project), nil, d.Profile, d.Host.Option).Entries(),
 	}
 	if err := dir.Check(); err != nil {
 		s.Problem, s.Digest, s.ArmOdd = err.Error(), nil, false
@@ -154,4 +157,38 @@ func (d Store) context(dir state.Dir, transcriptPath string) ContextStatus {
 		c.Budget = budget(o, settings)
 	}
 	return c
+}
+
+// check says what waits for the next session.
+func check(at plugin.Place) []plugin.Finding {
+	const check = "digest"
+	s := Store{Project: at.Project, Env: at.Env, Host: at.Host, Profile: at.Profile}.Status("")
+	var out []plugin.Finding
+	if s.ArmOdd {
+		out = append(out, plugin.Problem(check, "remove it", "what stands at .reload/pending is not a file, so nothing can be armed"))
+	}
+	switch d := s.Digest; {
+	case d == nil && s.Armed:
+		out = append(out, plugin.Problem(check, "/cc-reload:snapshot, or remove .reload/pending", "armed, and there is no digest to hand on"))
+	case d == nil:
+		out = append(out, plugin.OK(check, "none yet"))
+	case d.Problem != "":
+		out = append(out, plugin.Problem(check, "", "it cannot be handed on: %s", d.Problem))
+	default:
+		age := (time.Duration(d.AgeSeconds) * time.Second).Round(time.Minute)
+		says := fmt.Sprintf("written %s ago", strings.TrimSuffix(age.String(), "0s"))
+		if age == 0 {
+			says = "written just now"
+		}
+		switch {
+		case s.Claimed:
+			says += ", handed to a session that has not answered yet"
+		case s.Armed:
+			says += ", armed for the next session"
+		default:
+			says += ", not armed"
+		}
+		out = append(out, plugin.OK(check, "%s", says))
+	}
+	return out
 }

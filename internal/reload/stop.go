@@ -6,6 +6,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -273,7 +274,7 @@ func (s *stopRun) notify(tx *state.Tx) (host.Output, error) {
 // session has been started in is left as it is.
 func (s *stopRun) stampsDue(from state.Reader) bool {
 	return s.full.Window.Restamp ||
-		s.newClient(from) && (s.facts.Pending || from.Kind(effectiveFile) == state.File)
+		s.newClient(from) && (s.facts.Pending || from.Kind(options.StampFile) == state.File)
 }
 
 // newClient reports whether this turn has seen a version of the host that is

@@ -67,7 +67,7 @@ type world struct {
 }
 
 var testProfile = host.Profile{
-	Plugin: Plugin,
+	Plugin: name,
 	Options: []host.Option{
 		{Key: keyPercent, Kind: host.KindOff, Default: "45", Max: 95, Scopes: []host.Scope{host.ScopeUser, host.ScopeProject}},
 		{Key: keyMode, Kind: host.KindChoice, Default: "notify", Choices: []string{"notify", "snapshot"}, Aliases: map[string]string{"checkpoint": "snapshot"}, Scopes: []host.Scope{host.ScopeUser, host.ScopeProject}},
@@ -131,7 +131,7 @@ func (w *world) call() *host.Call {
 	getenv := func(name string) string { return w.env[name] }
 	return &host.Call{
 		Host:    host.FromEnv(getenv),
-		Plugin:  Plugin,
+		Plugin:  name,
 		Payload: w.payload,
 		Project: w.project,
 		Profile: testProfile,

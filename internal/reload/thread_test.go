@@ -13,6 +13,7 @@ import (
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -64,7 +65,7 @@ func (w *world) killed(event host.Event, session string, change ...func(*host.Pa
 		c(&w.payload)
 	}
 	call := w.call()
-	out, err := Handler(event)(call)
+	out, err := handler(event)(call)
 	if err != nil {
 		w.Fatalf("%s: %v", event, err)
 	}
@@ -169,7 +170,7 @@ func TestStartStampsTheModel(t *testing.T) {
 	says(t, w.read(".gitignore"), "*")
 	w.on(host.SessionStart, "s2", source("clear"))
 	says(t, w.read(modelFile), "model: claude-haiku-4-5\n")
-	if !w.has(effectiveFile) {
+	if !w.has(options.StampFile) {
 		t.Error("the settings in force are not stamped")
 	}
 }
@@ -588,7 +589,7 @@ func TestStartTwiceAtOnce(t *testing.T) {
 			for i := range outs {
 				all.Go(func() {
 					call := w.call()
-					out, err := Handler(event)(call)
+					out, err := handler(event)(call)
 					if err != nil {
 						t.Error(err)
 					}
