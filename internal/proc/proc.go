@@ -128,7 +128,7 @@ func Run(ctx context.Context, cmd *exec.Cmd, killDelay time.Duration) error {
 		return err
 	case <-ctx.Done():
 	}
-	err = end(id, killDelay, interruptTree)
+	err = end(id, killDelay)
 	<-done
 	return errors.Join(ctx.Err(), err)
 }
@@ -156,17 +156,15 @@ func Start(cmd *exec.Cmd) (ID, error) {
 // pollEvery is the pause between two looks at a process that was asked to end.
 const pollEvery = 20 * time.Millisecond
 
-// Kill ends the process id and everything it started: asks first, waits at
+// end ends the process id and everything it started: interrupts first, waits at
 // most killDelay, then kills. A process that is gone already, or whose id belongs
 // to another one by now, is left alone; that is no error.
-func Kill(id ID, killDelay time.Duration) error { return end(id, killDelay, askTree) }
-
-func end(id ID, killDelay time.Duration, ask func(pid int) error) error {
+func end(id ID, killDelay time.Duration) error {
 	if _, same := id.current(); !same {
 		return nil
 	}
 	tree := descendants(id.PID)
-	if killDelay > 0 && ask(id.PID) == nil {
+	if killDelay > 0 && interruptTree(id.PID) == nil {
 		for end := time.Now().Add(killDelay); time.Now().Before(end); time.Sleep(pollEvery) {
 			if !anyLeft(append(tree, id)) {
 				return nil

@@ -64,7 +64,7 @@ func TestAStoppedProcessDoesNotLive(t *testing.T) {
 	if id.Alive() {
 		t.Error("a stopped process is alive")
 	}
-	if err := Kill(id, time.Second); err != nil {
+	if err := end(id, time.Second); err != nil {
 		t.Error(err)
 	}
 	eventually(t, "the stopped process is dead", func() bool { s, same := id.current(); return !same || s.ended })

@@ -101,8 +101,8 @@ func TestAliveAndIdentity(t *testing.T) {
 	if reused.Alive() {
 		t.Error("case F63: a reused process id passes for the process that had it")
 	}
-	if err := Kill(reused, 0); err != nil || !id.Alive() {
-		t.Errorf("case F63: Kill ended a process that only shares the id (%v)", err)
+	if err := end(reused, 0); err != nil || !id.Alive() {
+		t.Errorf("case F63: end killed a process that only shares the id (%v)", err)
 	}
 	otherBoot := id
 	otherBoot.Boot += "x"
@@ -200,7 +200,7 @@ func TestRunReturnsTheExitCode(t *testing.T) {
 	}
 }
 
-func TestStartDetachesAndKillEnds(t *testing.T) {
+func TestStartDetachesAndEndKillsTheTree(t *testing.T) {
 	t.Parallel()
 	out, w, err := os.Pipe()
 	if err != nil {
@@ -222,7 +222,7 @@ func TestStartDetachesAndKillEnds(t *testing.T) {
 	if !id.Alive() || !child.Alive() {
 		t.Fatal("a detached process is not alive")
 	}
-	if err := Kill(id, 5*time.Second); err != nil {
+	if err := end(id, 5*time.Second); err != nil {
 		t.Error(err)
 	}
 	eventually(t, "parent and child are dead", func() bool { return !id.Alive() && !child.Alive() })

@@ -30,11 +30,6 @@ func signalTree(pid int, sig syscall.Signal) error {
 	return err
 }
 
-// askTree also wakes what is stopped, for only then is the request read.
-func askTree(pid int) error {
-	return errors.Join(signalTree(pid, syscall.SIGTERM), signalTree(pid, syscall.SIGCONT))
-}
-
 func interruptTree(pid int) error { return signalTree(pid, syscall.SIGINT) }
 
 func killTree(pid int) error { return signalTree(pid, syscall.SIGKILL) }

@@ -54,11 +54,9 @@ func ownSession(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.DETACHED_PROCESS, HideWindow: true}
 }
 
-// askTree has nothing to ask with: a process without a console cannot be sent
-// a break.
-func askTree(int) error { return errors.ErrUnsupported }
-
-func interruptTree(pid int) error { return askTree(pid) }
+// interruptTree has nothing to ask with: a process without a console cannot be
+// sent a break.
+func interruptTree(int) error { return errors.ErrUnsupported }
 
 func killTree(pid int) error {
 	below := descendants(pid)
