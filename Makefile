@@ -38,11 +38,12 @@ fuzz: ## run every fuzz target for a moment (FUZZTIME=10s)
 	done
 
 .PHONY: lint
-lint: ## gofumpt, go vet for three systems, staticcheck, shellcheck
+lint: ## gofumpt, go vet for three systems, staticcheck, deadcode, shellcheck
 	@out=$$($(TOOL) gofumpt -l .); [ -z "$$out" ] || { echo "gofumpt: $$out"; exit 1; }
 	for os in linux darwin windows; do GOOS=$$os go vet ./... || exit 1; done
 	go vet -tags acceptance ./...
 	$(TOOL) staticcheck ./...
+	@out=$$($(TOOL) deadcode -test ./...); [ -z "$$out" ] || { echo "$$out"; exit 1; }
 	shellcheck -s sh marketplace/plugins/*/bin/ccreload
 	shellcheck .ci/run
 
