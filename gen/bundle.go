@@ -3,7 +3,6 @@ package gen
 import (
 	"archive/zip"
 	"bytes"
-	"cmp"
 	"compress/flate"
 	"fmt"
 	"io"
@@ -101,7 +100,7 @@ func (m *Manifest) Bundle(t Tree, runtimes Runtimes) (Bundle, error) {
 		}
 	}
 	data := encode(market)
-	if ps := conformJSON("marketplace.json", data, SchemaMarketplace); len(ps) > 0 {
+	if ps := conformJSON("marketplace.json", data, "marketplace"); len(ps) > 0 {
 		return nil, ps
 	}
 	out["marketplace.json"] = data
@@ -168,16 +167,11 @@ func (p *Project) Bundle(runtimes Runtimes, record bool) (Bundle, error) {
 	for _, sum := range sums {
 		fmt.Fprintf(&list, "%s  %s\n", sum.SHA256, sum.Name)
 	}
-	w := &writer{root: p.root}
-	defer w.discard()
-	err = cmp.Or(
-		w.stage("gen/"+checksums, File{Data: list.Bytes(), Mode: 0o644}),
-		w.stage(ReleasedPath, File{Data: releases.Encode(), Mode: 0o644}),
-	)
+	_, err = write(p.root, Tree{
+		"gen/" + checksums: {Data: list.Bytes(), Mode: 0o644},
+		ReleasedPath:       {Data: encode(releases), Mode: 0o644},
+	}, nil, "")
 	if err != nil {
-		return nil, err
-	}
-	if err := w.commit(); err != nil {
 		return nil, err
 	}
 	_, err = p.Generate()

@@ -99,10 +99,10 @@ const (
 	optionsEnd   = "<!-- options:end -->"
 )
 
-// SpliceReadme returns readme with the option tables between its marks. A
+// spliceReadme returns readme with the option tables between its marks. A
 // text without marks comes back as it is; one mark without the other is an
 // error.
-func (m *Manifest) SpliceReadme(readme string) (string, error) {
+func (m *Manifest) spliceReadme(readme string) (string, error) {
 	head, rest, begun := strings.Cut(readme, optionsBegin)
 	_, tail, ended := strings.Cut(rest, optionsEnd)
 	switch {

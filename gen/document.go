@@ -3,7 +3,6 @@ package gen
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -18,18 +17,20 @@ type document struct {
 	file  string
 	lines []string
 	body  ast.Node
+	// Where each value stands, by a path such as /plugins/0/name.
+	places map[string]*token.Token
 }
 
 // parse reads data, which must hold one document. The error is Problems.
 func parse(file string, data []byte) (*document, error) {
-	text, problem := decodeText(file, data)
-	if problem != nil {
-		return nil, Problems{*problem}
+	text, err := decodeText(file, data)
+	if err != nil {
+		return nil, err
 	}
-	d := &document{file: file, lines: strings.Split(text, "\n")}
+	d := &document{file: file, lines: strings.Split(text, "\n"), places: map[string]*token.Token{}}
 	tokens := lexer.Tokenize(text)
-	if problem := d.refused(tokens); problem != nil {
-		return nil, Problems{*problem}
+	if err := d.refused(tokens); err != nil {
+		return nil, err
 	}
 	parsed, err := parser.Parse(tokens, 0)
 	if err != nil {
@@ -37,11 +38,12 @@ func parse(file string, data []byte) (*document, error) {
 	}
 	switch {
 	case len(parsed.Docs) == 0 || parsed.Docs[0].Body == nil:
-		return nil, Problems{d.at(nil, "the file is empty")}
+		return nil, Problems{d.problem("", "the file is empty")}
 	case len(parsed.Docs) > 1:
-		return nil, Problems{d.at(parsed.Docs[1].Body, "a second document begins here; one file holds one")}
+		return nil, Problems{d.atToken(parsed.Docs[1].Start, "a second document begins here: a file may hold only one")}
 	}
 	d.body = parsed.Docs[0].Body
+	d.places[""], _ = d.index("", d.body)
 	return d, nil
 }
 
@@ -51,16 +53,16 @@ const maxDepth = 60
 
 // refused reports the first token that is no use in any file and that the
 // libraries answer late or badly.
-func (d *document) refused(tokens token.Tokens) *Problem {
+func (d *document) refused(tokens token.Tokens) error {
 	brackets := 0
 	var columns []int // of the lists and mappings by indentation around a token
 	for _, t := range tokens {
 		message := ""
 		switch t.Type {
 		case token.NanType, token.InfinityType:
-			message = fmt.Sprintf("%s is no amount of anything: want a plain number", t.Value)
+			message = fmt.Sprintf("%s is not a valid number", t.Value)
 		case token.TagType:
-			message = fmt.Sprintf("the tag %s has no use here: leave it out, and write text in quotes and numbers without", t.Value)
+			message = fmt.Sprintf("the tag %s is not supported: remove it, and write text in quotes and numbers without", t.Value)
 		case token.SequenceStartType, token.MappingStartType:
 			brackets++
 		case token.SequenceEndType, token.MappingEndType:
@@ -79,11 +81,10 @@ func (d *document) refused(tokens token.Tokens) *Problem {
 			columns = append(columns, column)
 		}
 		if brackets+len(columns) > maxDepth {
-			message = fmt.Sprintf("lists and mappings are nested more than %d deep here: close some of them first", maxDepth)
+			message = fmt.Sprintf("lists and mappings are nested more than %d deep", maxDepth)
 		}
 		if message != "" {
-			p := d.atToken(t, message)
-			return &p
+			return Problems{d.atToken(t, message)}
 		}
 	}
 	return nil
@@ -98,15 +99,6 @@ func (d *document) decode(v any) error {
 	return nil
 }
 
-// value returns the document as maps, slices and scalars.
-func (d *document) value() (any, error) {
-	var v any
-	if err := yaml.NodeToValue(d.body, &v); err != nil {
-		return nil, Problems{d.fromYAML(err)}
-	}
-	return v, nil
-}
-
 // fromYAML turns an error of the YAML library into a Problem.
 func (d *document) fromYAML(err error) Problem {
 	var placed yaml.Error
@@ -116,19 +108,17 @@ func (d *document) fromYAML(err error) Problem {
 	return Problem{File: d.file, Message: strings.TrimSpace(err.Error())}
 }
 
-// problem reports something about the value at path, whose elements are keys
-// (string) and indexes (int). A path that leads nowhere, as to a key that is
-// missing, is reported at the last element that exists.
-func (d *document) problem(path []any, format string, args ...any) Problem {
-	return d.at(d.find(path), fmt.Sprintf(format, args...))
-}
+// keySuffix, after the path of a value, means its key.
+const keySuffix = "/#key"
 
-// at reports something about node, nil for the beginning of the file.
-func (d *document) at(node ast.Node, message string) Problem {
-	if node == nil {
-		return d.atToken(nil, message)
+// problem reports something about the value at path, such as /plugins/0/name.
+// A path that leads nowhere, as to a key that is missing, is reported at the
+// last element that exists.
+func (d *document) problem(path, format string, args ...any) Problem {
+	for path != "" && d.places[path] == nil {
+		path = path[:strings.LastIndex(path, "/")]
 	}
-	return d.atToken(start(node), message)
+	return d.atToken(d.places[path], fmt.Sprintf(format, args...))
 }
 
 func (d *document) atToken(t *token.Token, message string) Problem {
@@ -137,124 +127,41 @@ func (d *document) atToken(t *token.Token, message string) Problem {
 		p.Line, p.Column = max(t.Position.Line, 1), max(t.Position.Column, 1)
 	}
 	if p.Line <= len(d.lines) {
-		p.Source = strings.TrimRight(d.lines[p.Line-1], "\r")
+		p.Source = d.lines[p.Line-1]
 	}
 	return p
 }
 
-// find returns the key or the value that path leads to: the key where the
-// value is a list or mapping, since that is where a person looks for it.
-func (d *document) find(path []any) ast.Node {
-	at, mark := d.body, d.body
-	for _, step := range path {
-		next, place := descend(at, step)
-		if next == nil {
-			break
-		}
-		at, mark = next, place
-	}
-	return mark
-}
-
-// key returns the node of the key called name in the mapping at path.
-func (d *document) key(path []any, name string) ast.Node {
-	at := d.body
-	for _, step := range path {
-		if at, _ = descend(at, step); at == nil {
-			return d.find(path)
-		}
-	}
-	for _, pair := range pairs(at) {
-		if keyName(pair) == name {
-			return pair.Key
-		}
-	}
-	return d.find(path)
-}
-
-// descend returns the child of node at step and the node to point at for it.
-func descend(node ast.Node, step any) (child, place ast.Node) {
-	switch step := step.(type) {
-	case string:
-		for _, pair := range pairs(node) {
-			if keyName(pair) == step {
-				if compound(pair.Value) {
-					return pair.Value, pair.Key
-				}
-				return pair.Value, pair.Value
-			}
-		}
-	case int:
-		if seq, ok := plain(node).(*ast.SequenceNode); ok && step >= 0 && step < len(seq.Values) {
-			return seq.Values[step], seq.Values[step]
-		}
-	}
-	return nil, nil
-}
-
-// plain returns what node stands for, without anchor and tag.
-func plain(node ast.Node) ast.Node {
-	for {
-		switch n := node.(type) {
-		case *ast.AnchorNode:
-			node = n.Value
-		case *ast.TagNode:
-			node = n.Value
-		default:
-			return node
-		}
-	}
-}
-
-func compound(node ast.Node) bool {
-	switch plain(node).(type) {
-	case *ast.MappingNode, *ast.MappingValueNode, *ast.SequenceNode:
-		return true
-	}
-	return false
-}
-
-func pairs(node ast.Node) []*ast.MappingValueNode {
-	switch n := plain(node).(type) {
+// index notes where the values below node stand, and returns where node itself
+// begins and whether it is a list or mapping. One of those that has a key is
+// shown at the key, where a person looks for it.
+func (d *document) index(path string, node ast.Node) (begins *token.Token, nested bool) {
+	begins = node.GetToken()
+	switch n := node.(type) {
+	case *ast.AnchorNode:
+		return d.index(path, n.Value)
+	case *ast.TagNode:
+		return d.index(path, n.Value)
 	case *ast.MappingNode:
-		return n.Values
+		for i := len(n.Values) - 1; i >= 0; i-- {
+			begins, _ = d.index(path, n.Values[i])
+		}
+		return begins, true
 	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{n}
-	}
-	return nil
-}
-
-func keyName(pair *ast.MappingValueNode) string {
-	if t := pair.Key.GetToken(); t != nil {
-		return t.Value
-	}
-	return ""
-}
-
-// start returns the first token of node.
-func start(node ast.Node) *token.Token {
-	if ps := pairs(node); len(ps) > 0 {
-		return ps[0].Key.GetToken()
-	}
-	return node.GetToken()
-}
-
-// pointer turns a JSON pointer such as /plugins/0/name into a path.
-func pointer(s string, d *document) []any {
-	var path []any
-	at := d.body
-	for _, step := range strings.Split(s, "/")[1:] {
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-		var next any = step
-		if _, ok := plain(at).(*ast.SequenceNode); ok {
-			if i, err := strconv.Atoi(step); err == nil {
-				next = i
-			}
+		key := n.Key.GetToken()
+		below := path + "/" + key.Value
+		at, nested := d.index(below, n.Value)
+		if nested {
+			at = key
 		}
-		path = append(path, next)
-		if at != nil {
-			at, _ = descend(at, next)
+		d.places[below], d.places[below+keySuffix] = at, key
+		return key, true
+	case *ast.SequenceNode:
+		for i, value := range n.Values {
+			below := fmt.Sprintf("%s/%d", path, i)
+			d.places[below], _ = d.index(below, value)
 		}
+		return begins, true
 	}
-	return path
+	return begins, false
 }

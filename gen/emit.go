@@ -1,9 +1,12 @@
 package gen
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"regexp"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -60,14 +63,45 @@ func (e *emitter) plugin(i int) {
 	e.json(dir+pluginFile, e.m.pluginJSON(p))
 	e.json(dir+hooksFile, p.hooksJSON())
 	e.json(dir+profileFile, e.m.profile(p))
-	icon, err := p.Icon.draw()
-	if err != nil {
-		e.ps = append(e.ps, e.m.doc.problem([]any{"plugins", i, "icon"}, "%v", err))
-		return
-	}
-	e.add(dir+iconFile, icon, 0o644)
+	e.add(dir+iconFile, e.icon(i), 0o644)
 	e.sections(i, dir)
 	e.hosts(i, e.tree.Sub(PluginDir(p.Name)))
+}
+
+//go:embed icon.png
+var defaultIcon []byte
+
+// icon returns the icon of plugin i.
+func (e *emitter) icon(i int) []byte {
+	p := &e.m.Plugins[i]
+	if p.Icon == "" {
+		return defaultIcon
+	}
+	file := path.Join(contentDir, p.Name, p.Icon)
+	data, err := readFile(e.content, "gen", file)
+	if err == nil {
+		if err = checkIcon(data); err != nil {
+			err = fmt.Errorf("gen/%s: %w", file, err)
+		}
+	}
+	if err != nil {
+		e.fail(fmt.Sprintf("/plugins/%d/icon", i), err)
+	}
+	return data
+}
+
+// fail notes an error: where it says itself, else at path in the manifest.
+func (e *emitter) fail(path string, err error) {
+	if ps := problems(err); ps != nil {
+		e.ps = append(e.ps, ps...)
+	} else {
+		e.report(path, "%v", err)
+	}
+}
+
+// report notes what is wrong with the value at path in the manifest.
+func (e *emitter) report(path, format string, args ...any) {
+	e.ps = append(e.ps, e.m.doc.problem(path, format, args...))
 }
 
 // sections adds the files the template has for plugin i.
@@ -77,24 +111,25 @@ func (e *emitter) sections(i int, dir string) {
 	if view == nil {
 		return // a body is missing or wrong: said already
 	}
-	text, problem := execute(TemplatePath, e.template, view, e.m.functions(p))
-	if problem != nil {
-		e.ps = append(e.ps, *problem)
+	text, err := execute(TemplatePath, e.template, view, e.m.functions(p))
+	if err != nil {
+		e.fail("", err)
 		return
+	}
+	refuse := func(format string, args ...any) {
+		e.ps = append(e.ps, Problem{File: TemplatePath, Message: fmt.Sprintf(format, args...)})
 	}
 	archive := txtar.Parse([]byte(text))
 	if len(archive.Files) == 0 {
-		e.ps = append(e.ps, Problem{File: TemplatePath, Message: "no section found: a file begins with a line such as -- README.md --"})
+		refuse("no section found: a file begins with a line such as -- README.md --")
 	}
 	for _, f := range archive.Files {
-		path := dir + f.Name
-		_, taken := e.tree[path]
-		switch {
-		case !fs.ValidPath(f.Name):
-			e.ps = append(e.ps, Problem{File: TemplatePath, Message: fmt.Sprintf("the section %q is no path inside a plugin", f.Name)})
+		file := dir + f.Name
+		if _, taken := e.tree[file]; taken {
+			refuse("duplicate section %q: %s has this file already", f.Name, p.Name)
 			continue
-		case taken:
-			e.ps = append(e.ps, Problem{File: TemplatePath, Message: fmt.Sprintf("the section %q of %s is generated already, or stands there twice", f.Name, p.Name)})
+		} else if !fs.ValidPath(f.Name) {
+			refuse("the section %q is not a path inside a plugin", f.Name)
 			continue
 		}
 		mode := fs.FileMode(0o644)
@@ -103,9 +138,12 @@ func (e *emitter) sections(i int, dir string) {
 		}
 		// A condition or a list that came out empty leaves blank lines behind.
 		data := strings.TrimRight(string(f.Data), "\n") + "\n"
-		e.add(path, []byte(data), mode)
+		e.add(file, []byte(data), mode)
 	}
 }
+
+// urlPattern finds the hosts of URLs.
+var urlPattern = regexp.MustCompile(`https?://([A-Za-z0-9.-]+)`)
 
 // hosts reports every host that a program or a prose file of the plugin names
 // in a URL and that the manifest does not declare. README and LICENSE are for
@@ -119,62 +157,40 @@ func (e *emitter) hosts(i int, tree Tree) {
 		if !strings.HasPrefix(path, "bin/") && !strings.HasPrefix(path, "commands/") && !strings.HasPrefix(path, "skills/") {
 			continue
 		}
-		for _, h := range urlHosts(string(tree[path].Data)) {
-			if !declared[h] {
-				e.ps = append(e.ps, e.m.doc.problem([]any{"plugins", i, "network"},
-					"%s reaches the host %q, which is not declared here", path, h))
+		for _, url := range urlPattern.FindAllStringSubmatch(string(tree[path].Data), -1) {
+			if h := strings.ToLower(url[1]); !declared[h] {
+				e.report(fmt.Sprintf("/plugins/%d/network", i), "%s reaches the host %q, which is not declared here", path, h)
 				declared[h] = true
 			}
 		}
 	}
 }
 
-// urlHosts returns the hosts of the http and https URLs in text.
-func urlHosts(text string) []string {
-	var hosts []string
-	for {
-		i := strings.Index(text, "://")
-		if i < 0 {
-			return hosts
-		}
-		if strings.HasSuffix(text[:i], "http") || strings.HasSuffix(text[:i], "https") {
-			if h := hostOf(text[i:]); h != "" {
-				hosts = append(hosts, h)
-			}
-		}
-		text = text[i+len("://"):]
-	}
-}
-
 // checksum is one line of checksums.txt.
 type checksum struct{ SHA256, Name string }
+
+// checksumLine is what sha256sum prints, with a name that is no path.
+var checksumLine = regexp.MustCompile(`^([0-9a-f]{64}) [ *]([^ /\\]+)$`)
 
 // checksums reads the hashes of the release assets, if a release wrote them.
 func (e *emitter) checksums() {
 	const file = "gen/" + checksums
 	text, err := readText(e.content, "gen", checksums)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	} else if bad, ok := errors.AsType[Problems](err); ok {
-		e.ps = append(e.ps, bad...)
-		return
-	} else if err != nil {
-		e.ps = append(e.ps, Problem{File: file, Message: strings.TrimPrefix(err.Error(), file+" ")})
-		return
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if ps := problems(err); ps == nil {
+			err = Problems{{File: file, Message: strings.TrimPrefix(err.Error(), file+" ")}}
+		}
+		e.fail("", err)
 	}
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(line)
+	for at, line := range strings.Split(text, "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		sum, name, ok := strings.Cut(line, " ")
-		name = strings.TrimPrefix(strings.TrimSpace(name), "*")
-		if !ok || len(sum) != 64 || strings.Trim(sum, "0123456789abcdef") != "" || name == "" || strings.ContainsAny(name, " /\\") {
-			e.ps = append(e.ps, Problem{File: file, Line: n, Column: 1, Source: line, Message: "want a sha256 in lower case, two spaces and the name of a release asset"})
+		m := checksumLine.FindStringSubmatch(line)
+		if m == nil {
+			e.ps = append(e.ps, Problem{File: file, Line: at + 1, Column: 1, Source: line, Message: "want a sha256 in lower case, two spaces and the name of a release asset"})
 			continue
 		}
-		e.sums = append(e.sums, checksum{sum, name})
+		e.sums = append(e.sums, checksum{m[1], m[2]})
 	}
 }

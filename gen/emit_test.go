@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"image"
-	"image/png"
 	"maps"
 	"os"
 	"path/filepath"
@@ -163,6 +161,8 @@ func TestEmitRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ file, text, want string }{
 		"missing body":         {"content/first/go.md", "", "gen/manifest.yaml:73:15: there is no file gen/content/first/go.md\n   73 |         body: go.md"},
+		"missing icon":         {"content/first/icon.png", "", "gen/manifest.yaml:22:11: there is no file gen/content/first/icon.png"},
+		"icon of text":         {"content/first/icon.png", "x", "gen/manifest.yaml:22:11: gen/content/first/icon.png: the icon is not a valid PNG"},
 		"missing readme":       {"content/second/README.md", "", "there is no file gen/content/second/README.md"},
 		"empty body":           {"content/first/go.md", " \n\n", "the file gen/content/first/go.md is empty"},
 		"unknown option":       {"content/first/go.md", "a\n\nat {{opt \"budgit\"}} %\n", "gen/content/first/go.md:3:6: the plugin first has no option \"budgit\"; did you mean \"budget\"?\n    3 | at {{opt \"budgit\"}} %\n"},
@@ -170,15 +170,15 @@ func TestEmitRefuses(t *testing.T) {
 		"unknown setting":      {"content/first/go.md", "a\nrun `ccreload config set KEY X` or `ccreload config set budgit X`\n", "gen/content/first/go.md:2:57: the plugin first has no option \"budgit\"; did you mean \"budget\"?"},
 		"unknown function":     {"content/first/go.md", "x\n{{option 1}}\n", `gen/content/first/go.md:2:1: function "option" not defined`},
 		"unfinished action":    {"content/first/go.md", "x\n{{opt\n", "gen/content/first/go.md:3:1: unclosed action started at gen/content/first/go.md:2"},
-		"carriage return":      {"content/first/go.md", "a\nb\r\n", "gen/content/first/go.md:2:1: the line ends in CR LF"},
+		"carriage return":      {"content/first/go.md", "a\nb\rc\n", "marketplace/plugins/first/commands/go.md: the file has a carriage return"},
 		"a file mark":          {"content/first/go.md", "a\n-- b --\n", "gen/content/first/go.md:2:1: a line like this begins a file in plugin.tmpl"},
 		"undeclared host":      {"content/first/go.md", "curl https://Example.org:80/x and http://github.com\n", "gen/manifest.yaml:23:5: commands/go.md reaches the host \"example.org\", which is not declared here"},
 		"template, no section": {"plugin.tmpl", "nothing\n", "plugin.tmpl: no section found"},
 		"template, unknown":    {"plugin.tmpl", "-- a --\n{{.Nope}}\n", "plugin.tmpl:2:3: "},
 		"template, option":     {"plugin.tmpl", "-- a --\n{{opt \"nope\"}}\n", `plugin.tmpl:2:3: the plugin first has no option "nope"`},
-		"template, outside":    {"plugin.tmpl", "-- ../a --\nx\n", `plugin.tmpl: the section "../a" is no path inside a plugin`},
-		"template, twice":      {"plugin.tmpl", "-- a --\nx\n-- a --\ny\n", `the section "a" of first is generated already, or stands there twice`},
-		"template, generated":  {"plugin.tmpl", "-- .claude-plugin/plugin.json --\n{\"hooks\": \"./hooks/hooks.json\"}\n", `the section ".claude-plugin/plugin.json" of first is generated already`},
+		"template, outside":    {"plugin.tmpl", "-- ../a --\nx\n", `plugin.tmpl: the section "../a" is not a path inside a plugin`},
+		"template, twice":      {"plugin.tmpl", "-- a --\nx\n-- a --\ny\n", `duplicate section "a": first has this file already`},
+		"template, generated":  {"plugin.tmpl", "-- .claude-plugin/plugin.json --\n{\"hooks\": \"./hooks/hooks.json\"}\n", `duplicate section ".claude-plugin/plugin.json": first has this file already`},
 		"template, no license": {"plugin.tmpl", "-- a --\nx\n", "marketplace/plugins/first/LICENSE: the file is missing"},
 		"template, launcher":   {"plugin.tmpl", "-- bin/ccreload --\nnot a script\n", "marketplace/plugins/first/bin/ccreload: a hook starts this file and it is not executable"},
 		"template, other host": {"plugin.tmpl", "-- bin/ccreload --\n#!/bin/sh\ncurl https://example.com\n", `bin/ccreload reaches the host "example.com"`},
@@ -244,54 +244,6 @@ func TestEmitReportsEverything(t *testing.T) {
 	}
 }
 
-func TestIcons(t *testing.T) {
-	t.Parallel()
-	for name := range glyphs {
-		icon := Icon{Glyph: name, Color: "#2F6F8F"}
-		data, err := icon.draw()
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := icon.draw()
-		if err != nil || !bytes.Equal(data, again) {
-			t.Errorf("%s is not drawn twice alike", name)
-		}
-		img, err := png.Decode(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if img.Bounds() != image.Rect(0, 0, 512, 512) {
-			t.Errorf("%s covers %v", name, img.Bounds())
-		}
-		if _, _, _, a := img.At(0, 0).RGBA(); a != 0 {
-			t.Errorf("%s: the corner is not transparent", name)
-		}
-		if r, g, b, _ := img.At(256, 20).RGBA(); r>>8 != 0x2f || g>>8 != 0x6f || b>>8 != 0x8f {
-			t.Errorf("%s: the edge has another color", name)
-		}
-		white, between := 0, 0
-		for y := range 512 {
-			for x := range 512 {
-				switch r, _, _, a := img.At(x, y).RGBA(); {
-				case a != 0xffff:
-				case r == 0xffff:
-					white++
-				case r>>8 != 0x2f:
-					between++
-				}
-			}
-		}
-		if white < 15_000 || white > 90_000 || between < 500 {
-			t.Errorf("%s: %d white pixels and %d between white and the color", name, white, between)
-		}
-	}
-	for _, bad := range []Icon{{"cat", "#000000"}, {"reload", "#1234567"}, {"reload", "blue"}} {
-		if _, err := bad.draw(); err == nil {
-			t.Errorf("%+v is drawn", bad)
-		}
-	}
-}
-
 func TestRecordingsAreValid(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../testdata/recordings/*.jsonl")
@@ -309,14 +261,14 @@ func TestRecordingsAreValid(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"":      "r.jsonl: the recording is empty",
-		"{}\n{": "r.jsonl:2:1: not readable as JSON",
+		"{}\n{": "r.jsonl:2:1: not valid JSON",
 		`{"t":0,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"},"x":1}`:                                                             `r.jsonl:1:69: unknown key "x"`,
-		`{"t":-1,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"}}`:                                                                  "must be >= 0",
+		`{"t":-1,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"}}`:                                                                  "-1 is too small: want at least 0",
 		`{"t":0,"event":"Stop","env":{"A":1},"payload":{"hook_event_name":"Stop"}}`:                                                              "want a string, found a number",
-		`{"t":1e999,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"}}`:                                                               "the number 1e999 is out of range",
-		`{"t":1e99999999,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop","x":[{"y":1}]}}`:                                            "the number 1e99999999 is out of range",
+		`{"t":1e999,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"}}`:                                                               "number 1e999 is not a valid number: too large",
+		`{"t":1e99999999,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop","x":[{"y":1}]}}`:                                            "number 1e99999999 is not a valid number: too large",
 		`{"t":0,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"},"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`: "nested more than 60 deep",
-		"\ufeff{}": "r.jsonl:1:1: not readable as JSON",
+		"\ufeff{}": "r.jsonl:1:1: not valid JSON",
 		"{\x00}":   "r.jsonl:1:2: the file is not text",
 		`{"t":0,"event":"Stop","env":{},"payload":{}}`:                                  `"hook_event_name" is missing`,
 		`{"t":0,"env":{},"payload":{"hook_event_name":"Stop"},"transcript_rows":["x"]}`: "want a mapping, found a string",
@@ -336,7 +288,7 @@ func BenchmarkGenerate(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := Emit(m, Source(), template); err != nil {
+		if _, err := Emit(m, source, template); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,18 +11,10 @@
 // as it is.
 package gen
 
-import (
-	"embed"
-	"io/fs"
-)
+import "embed"
 
-//go:embed manifest.yaml content schema
-var source embed.FS
-
-// Source returns the stock manifest (manifest.yaml), prose (content/) and
-// schemas (schema/) as they were when the program was built: what a fork
-// starts from.
-func Source() fs.FS { return source }
+//go:embed manifest.yaml content
+var source embed.FS // what a fork starts from
 
 // Where things are, relative to the root of a project, with slashes.
 const (

@@ -34,7 +34,7 @@ plugins:
     description: Does "something", once.
     keywords: [one]
     readme: README.md
-    icon: {glyph: reload, color: "#102030"}
+    icon: icon.png
     network:
       - {host: github.com, why: the launcher downloads from it}
     options:
@@ -90,7 +90,6 @@ plugins:
     title: second
     description: Does something else.
     readme: README.md
-    icon: {glyph: clock, color: "#aabbcc"}
     network:
       - {host: github.com, why: the launcher downloads from it}
     hooks:
@@ -107,6 +106,7 @@ plugins:
 func smallContent() fstest.MapFS {
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	return fstest.MapFS{
+		"content/first/icon.png":   {Data: defaultIcon},
 		"content/first/README.md":  file("At {{opt \"budget\"}} ({{range_of \"budget\"}}) something is said, {{choices \"mode\"}}.\n"),
 		"content/first/go.md":      file("Go at {{opt \"budget\"}} or {{opt \"limit\"}}: $ARGUMENTS\n"),
 		"content/second/README.md": file("It has no options.\n"),

@@ -80,7 +80,7 @@ type pluginFileJSON struct {
 	Version     string                    `json:"version"`
 	Description string                    `json:"description"`
 	Author      personJSON                `json:"author"`
-	Homepage    string                    `json:"homepage"`
+	Homepage    string                    `json:"homepage,omitempty"`
 	Repository  string                    `json:"repository"`
 	License     string                    `json:"license"`
 	Keywords    []string                  `json:"keywords,omitempty"`

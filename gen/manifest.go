@@ -7,6 +7,8 @@ import (
 )
 
 // Manifest is gen/manifest.yaml: everything the plugins of one marketplace are.
+// What a key takes beyond its type is in fields.yaml; one that may be left out
+// has omitempty.
 type Manifest struct {
 	Name           string        `yaml:"name"`
 	Version        string        `yaml:"version"`
@@ -18,7 +20,7 @@ type Manifest struct {
 	MinHostVersion string        `yaml:"min-host-version"`
 	Platforms      []Platform    `yaml:"platforms"`
 	Windows        []host.Window `yaml:"windows"`
-	Prices         []Price       `yaml:"prices"`
+	Prices         []Price       `yaml:"prices,omitempty"`
 	Plugins        []Plugin      `yaml:"plugins"`
 
 	doc *document // where each value stands, for errors
@@ -63,7 +65,7 @@ type Price struct {
 	Rates `yaml:",inline"`
 	// LongPrompt, when set, prices every token of a request whose prompt has
 	// more than Above tokens.
-	LongPrompt *LongPrompt `yaml:"long-prompt"`
+	LongPrompt *LongPrompt `yaml:"long-prompt,omitempty"`
 }
 
 // LongPrompt is the second tier of a price.
@@ -77,20 +79,14 @@ type Plugin struct {
 	Name        string        `yaml:"name"`
 	Title       string        `yaml:"title"`
 	Description string        `yaml:"description"`
-	Keywords    []string      `yaml:"keywords"`
-	Readme      string        `yaml:"readme"` // body of the README, below content/NAME
-	Icon        Icon          `yaml:"icon"`
-	Network     []Access      `yaml:"network"`
-	Options     []host.Option `yaml:"options"`
+	Keywords    []string      `yaml:"keywords,omitempty"`
+	Readme      string        `yaml:"readme"`         // body of the README, below content/NAME
+	Icon        string        `yaml:"icon,omitempty"` // a PNG below content/NAME
+	Network     []Access      `yaml:"network,omitempty"`
+	Options     []host.Option `yaml:"options,omitempty"`
 	Hooks       []Hook        `yaml:"hooks"`
-	Commands    []Prose       `yaml:"commands"`
-	Skills      []Prose       `yaml:"skills"`
-}
-
-// Icon is what the generator draws for a plugin.
-type Icon struct {
-	Glyph string `yaml:"glyph"` // a name in glyphs
-	Color string `yaml:"color"` // #RRGGBB
+	Commands    []Prose       `yaml:"commands,omitempty"`
+	Skills      []Prose       `yaml:"skills,omitempty"`
 }
 
 // Access is a host the plugin may reach, with the reason.
@@ -102,10 +98,10 @@ type Access struct {
 // Hook is one handler of one event.
 type Hook struct {
 	Event   host.Event `yaml:"event"`
-	Matcher string     `yaml:"matcher"`
-	If      string     `yaml:"if"`
-	Timeout int        `yaml:"timeout"` // seconds
-	Status  string     `yaml:"status"`  // what the host shows while it runs
+	Matcher string     `yaml:"matcher,omitempty"`
+	If      string     `yaml:"if,omitempty"`
+	Timeout int        `yaml:"timeout"`          // seconds
+	Status  string     `yaml:"status,omitempty"` // what the host shows while it runs
 }
 
 // Prose is a command or a skill: Markdown that the host gives to the model.
@@ -113,12 +109,12 @@ type Hook struct {
 type Prose struct {
 	Name         string   `yaml:"name"`
 	Description  string   `yaml:"description"`
-	ArgumentHint string   `yaml:"argument-hint"`
-	AllowedTools []string `yaml:"allowed-tools"`
+	ArgumentHint string   `yaml:"argument-hint,omitempty"`
+	AllowedTools []string `yaml:"allowed-tools,omitempty"`
 	// PersonOnly keeps the model from invoking it; it then costs no tokens
 	// until a person types its name.
-	PersonOnly bool   `yaml:"disable-model-invocation"`
-	Model      string `yaml:"model"`
+	PersonOnly bool   `yaml:"disable-model-invocation,omitempty"`
+	Model      string `yaml:"model,omitempty"`
 	Body       string `yaml:"body"` // Markdown below content/PLUGIN
 }
 
@@ -129,7 +125,7 @@ func Decode(file string, data []byte) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ps := doc.conform(SchemaManifest); len(ps) > 0 {
+	if ps := doc.conform("manifest"); len(ps) > 0 {
 		return nil, ps.err()
 	}
 	m := &Manifest{doc: doc}

@@ -77,26 +77,26 @@ func TestDecodeRefuses(t *testing.T) {
 		"wrong type, described":   {`default: "45"`, "default: 45", `28:18: want a string, found a number (the value in quotes, such as "45"; "" when it is not set)`},
 		"list for a text":         {"title: second", "title: [second]", `want a string, found a list`},
 		"fraction":                {"timeout: 60", "timeout: 1.5", `want a whole number`},
-		"out of range":            {"tokens: 1000000", "tokens: 10", `13:38: 10: must be >= 1000`},
+		"out of range":            {"tokens: 1000000", "tokens: 10", `13:38: 10 is too small: want at least 1000 (tokens)`},
 		"bad version":             {"version: 1.2.3", `version: "1.2"`, `2:10: "1.2" does not fit: want a version of three numbers`},
 		"bad host version":        {"2.1.163", "v2", `want a version of three numbers`},
 		"bad repository":          {"https://github.com/someone/tools", "git@github.com:someone/tools", "4:13: \"git@github.com:someone/tools\" does not fit: want the address of a repository"},
 		"other license":           {"license: MIT", "license: GPL", `5:10: "GPL" does not fit: want MIT`},
 		"bad name":                {"name: first", "name: First One", `want a name of lower-case letters`},
-		"bad color":              {`"#102030"`, "red", `"red" does not fit: want a color`},
-		"bad glyph":               {"glyph: reload", "glyph: cat", `"cat" does not fit: want reload, handoff or clock`},
+		"icon of another kind":    {"icon: icon.png", "icon: icon.svg", `"icon.svg" does not fit: want a PNG below content/PLUGIN`},
+		"icon outside":            {"icon: icon.png", "icon: ../icon.png", `22:11: "../icon.png" leads out of the plugin's content directory`},
 		"bad platform":            {"linux/amd64", "linux/386", `11:13: "linux/386" does not fit`},
-		"platform twice":          {"windows/amd64]", "linux/amd64]", `11:1: an entry stands here twice`},
+		"platform twice":          {"windows/amd64]", "linux/amd64]", `11:26: duplicate entry`},
 		"unknown kind":            {"kind: int|off", "kind: float", `27:15: "float" does not fit: want int, int|off, choice, bool or text`},
 		"unknown scope":           {"scopes: [user, project]", "scopes: [team]", `31:18: "team" does not fit: want user or project`},
-		"no scope":                {"scopes: [user, project]", "scopes: []", `31:9: this list: minimum 1 items`},
+		"no scope":                {"scopes: [user, project]", "scopes: []", `31:9: this value does not fit: want at least one scope, and none twice`},
 		"command, no description": {`        description: "Go: now"` + "\n", "", `"description" is missing`},
 		"description of nothing":  {`description: "Go: now"`, `description: ""`, `"" does not fit: want one line of text, not empty`},
 		"description of 2 lines":  {`description: "Go: now"`, `description: "Go\nnow"`, `want one line of text`},
 		"hooks of a file (F20)":   {"    hooks:\n      - {event: Stop, timeout: 10}\n", "    hooks: ./hooks.json\n", `want a list, found a string (a list of hooks; the file hooks/hooks.json is generated from it)`},
-		"plugin twice":            {"name: second\n    title", "name: first\n    title", `74:11: the plugin "first" stands here for the second time`},
-		"option twice":            {"key: note", "key: mode", `55:14: the option "mode" stands here for the second time`},
-		"model twice":             {"windows:\n", "windows:\n  - {model: claude-opus-5-5, tokens: 200000}\n", `14:13: the model "claude-opus-5-5" stands here for the second time`},
+		"plugin twice":            {"name: second\n    title", "name: first\n    title", `74:11: duplicate plugin "first"`},
+		"option twice":            {"key: note", "key: mode", `55:14: duplicate option "mode"`},
+		"model twice":             {"windows:\n", "windows:\n  - {model: claude-opus-5-5, tokens: 200000}\n", `14:13: duplicate model "claude-opus-5-5"`},
 		"default below":           {"min: 0\n", "min: 50\n", "28:18: the default does not fit: budget is \"45\"; it takes a whole number from 50 to 95, or off\n   28 |         default: \"45\""},
 		"default above":           {`default: "45"`, `default: "96"`, `28:18: the default does not fit`},
 		"default no choice":       {"default: calm", "default: soft", `the default does not fit: mode is "soft"; it takes calm or loud`},
@@ -106,39 +106,39 @@ func TestDecodeRefuses(t *testing.T) {
 		"bounds of a word":        {"        choices: [calm, loud]\n", "        choices: [calm, loud]\n        min: 2\n", `has min or max, which only the kinds int and int|off take`},
 		"bounds crossed":          {"max: 95", "max: 1\n        min: 3", `mapping key "min" already defined`},
 		"min above max":           {"min: 0\n        max: 95", "min: 96\n        max: 95", `29:14: min 96 is above max 95`},
-		"alias to nowhere":        {"noisy: loud", "noisy: quiet", `38:26: the alias "noisy" leads to "quiet", which is not a choice`},
-		"alias is a choice":       {"noisy: loud", "calm: loud", `the alias "calm" is a choice already`},
+		"alias to nowhere":        {"noisy: loud", "noisy: quiet", `38:26: the alias "noisy" stands for "quiet", which is not a choice`},
+		"alias is a choice":       {"noisy: loud", "calm: loud", `the alias "calm" is a choice itself`},
 		"four user options":       {"scopes: [project]\n        title: Limit", "scopes: [user]\n        title: Limit", `52:9: more than 3 options have the scope user`},
-		"unknown event":           {"event: Stop,", "event: Stopp,", `the host has no event "Stopp": want Stop`},
+		"unknown event":           {"event: Stop,", "event: Stopp,", `the host has no event "Stopp"; did you mean "Stop"?`},
 		"event of another world":  {"event: Stop,", "event: Xxxxxxxxxxxxx,", `the host has no event "Xxxxxxxxxxxxx": want one of Notification,`},
 		"matcher on Stop":         {"event: Stop,", "event: Stop, matcher: x,", `the event Stop takes no matcher; the host would ignore it`},
 		"if on Stop":              {"event: Stop,", "event: Stop, if: Write(x),", `the event Stop takes no if rule`},
-		"timeout too long":        {"timeout: 60,", "timeout: 60000,", `62:40: the timeout of SessionStart is 60000: want seconds, from 1 to 600`},
-		"timeout of nothing":      {"timeout: 60,", "timeout: 0,", `the timeout of SessionStart is 0`},
-		"SessionEnd, 2 s":         {"event: SessionEnd, timeout: 1", "event: SessionEnd, timeout: 2", `the timeout of SessionEnd is 2: want seconds, from 1 to 1`},
-		"same hook twice (F16)":   {"Write(**/b.md)", "Write(**/a.md)", `64:10: this hook has the same command line as hook 2 of first`},
+		"timeout too long":        {"timeout: 60,", "timeout: 60000,", `62:40: 60000 is too large: want at most 600 (seconds)`},
+		"timeout of nothing":      {"timeout: 60,", "timeout: 0,", `62:40: 0 is too small: want at least 1 (seconds)`},
+		"SessionEnd, 2 s":         {"event: SessionEnd, timeout: 1", "event: SessionEnd, timeout: 2", `the timeout of SessionEnd is 2: want at most 1 second`},
+		"same hook twice (F16)":   {"Write(**/b.md)", "Write(**/a.md)", `64:10: duplicate hook: same event, matcher and if rule as hook 2 of first`},
 		"body outside":            {"body: go.md", "body: ../second/second.md", `"../second/second.md" leads out of the plugin's content directory`},
 		"body from the root":      {"body: go.md", "body: /etc/motd.md", `"/etc/motd.md" leads out`},
-		"readme outside":          {"readme: README.md\n    icon: {glyph: reload", "readme: ../README.md\n    icon: {glyph: reload", `21:13: "../README.md" leads out`},
+		"readme outside":          {"readme: README.md\n    icon", "readme: ../README.md\n    icon", `21:13: "../README.md" leads out`},
 		"repository undeclared":   {"{host: github.com, why: the launcher downloads from it}\n    options", "{host: gitlab.com, why: x}\n    options", `the host "github.com" of the repository is not declared`},
 		"host with a path":        {"{host: github.com,", "{host: github.com/x,", `"github.com/x" does not fit: want a host name`},
-		"host twice":              {"    options:\n", "      - {host: github.com, why: x}\n    options:\n", `25:16: the host "github.com" stands here for the second time`},
-		"skill named as command":  {"        body: go.md\n", "        body: go.md\n    skills:\n      - {name: go, description: x, body: go.md}\n", `the name "go" stands here for the second time`},
-		"command twice":           {"        body: go.md\n", "        body: go.md\n      - {name: go, description: x, body: go.md}\n", `the command "go" stands here for the second time`},
+		"host twice":              {"    options:\n", "      - {host: github.com, why: x}\n    options:\n", `25:16: duplicate host "github.com"`},
+		"skill named as command":  {"        body: go.md\n", "        body: go.md\n    skills:\n      - {name: go, description: x, body: go.md}\n", `duplicate name "go"`},
+		"command twice":           {"        body: go.md\n", "        body: go.md\n      - {name: go, description: x, body: go.md}\n", `duplicate command "go"`},
 		"key twice":               {"version: 1.2.3\n", "version: 1.2.3\nversion: 1.2.4\n", `gen/manifest.yaml:3:1: mapping key "version" already defined`},
 		"broken YAML":             {"platforms: [linux/amd64", "platforms: {linux/amd64", "gen/manifest.yaml:11:"},
 		"tab":                     {"  name: tools", "\tname: tools", "gen/manifest.yaml:"},
-		"second document":         {"name: tools\nversion", "name: x\n---\nname: tools\nversion", "gen/manifest.yaml:3:1: a second document begins here"},
-		"not a number":            {"input: 4", "input: .nan", "gen/manifest.yaml:15:37: .nan is no amount of anything: want a plain number\n   15 | "},
-		"no end":                  {"tokens: 1000000", "tokens: .inf", `13:38: .inf is no amount of anything`},
-		"no end below":            {"min: 1000", "min: -.Inf", `51:14: -.Inf is no amount of anything`},
+		"second document":         {"name: tools\nversion", "name: x\n---\nname: tools\nversion", "gen/manifest.yaml:2:1: a second document begins here"},
+		"not a number":            {"input: 4", "input: .nan", "gen/manifest.yaml:15:37: .nan is not a valid number\n   15 | "},
+		"no end":                  {"tokens: 1000000", "tokens: .inf", `13:38: .inf is not a valid number`},
+		"no end below":            {"min: 1000", "min: -.Inf", `51:14: -.Inf is not a valid number`},
 		"beyond all numbers":      {"input: 4", "input: 1e999", `15:37: want a number, found a string`},
-		"a tag":                   {"input: 4", `input: !!float "nan"`, `15:37: the tag !!float has no use here`},
-		"a tag of bytes":          {"title: second", "title: !!binary c2Vjb25k", `75:12: the tag !!binary has no use here`},
-		"nested lists":            {"platforms: [", "platforms: [" + strings.Repeat("[", 50_000), "gen/manifest.yaml:11:71: lists and mappings are nested more than 60 deep here: close some of them first\n   11 | … [["},
-		"nested mappings":         {"platforms: [", "platforms: [" + strings.Repeat("{a: ", 50_000), `lists and mappings are nested more than 60 deep here`},
-		"nested entries":          {"platforms: [", "platforms: " + strings.Repeat("- ", 50_000) + "[", `lists and mappings are nested more than 60 deep here`},
-		"nested keys":             {"platforms: [", "platforms: " + strings.Repeat("? ", 50_000) + "[", `lists and mappings are nested more than 60 deep here`},
+		"a tag":                   {"input: 4", `input: !!float "nan"`, `15:37: the tag !!float is not supported`},
+		"a tag of bytes":          {"title: second", "title: !!binary c2Vjb25k", `75:12: the tag !!binary is not supported`},
+		"nested lists":            {"platforms: [", "platforms: [" + strings.Repeat("[", 50_000), "gen/manifest.yaml:11:71: lists and mappings are nested more than 60 deep\n   11 | … [["},
+		"nested mappings":         {"platforms: [", "platforms: [" + strings.Repeat("{a: ", 50_000), `lists and mappings are nested more than 60 deep`},
+		"nested entries":          {"platforms: [", "platforms: " + strings.Repeat("- ", 50_000) + "[", `lists and mappings are nested more than 60 deep`},
+		"nested keys":             {"platforms: [", "platforms: " + strings.Repeat("? ", 50_000) + "[", `lists and mappings are nested more than 60 deep`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -158,7 +158,7 @@ func TestDecodeReportsEverything(t *testing.T) {
 		want []string
 	}{
 		"form":    {[]string{"license: MIT", "license: GPL", "keywords:", "keyword:", "min: 0", "min: x"}, []string{":5:10: ", ":20:5: ", ":29:14: "}},
-		"meaning": {[]string{`default: "45"`, `default: "99"`, "timeout: 60", "timeout: 700", "event: Stop,", "event: Stop, matcher: x,"}, []string{":28:18: ", ":62:40: ", ":82:32: "}},
+		"meaning": {[]string{`default: "45"`, `default: "99"`, "SessionEnd, timeout: 1", "SessionEnd, timeout: 7", "event: Stop,", "event: Stop, matcher: x,"}, []string{":28:18: ", ":66:38: ", ":81:32: "}},
 	} {
 		_, err := Decode(ManifestPath, []byte(strings.NewReplacer(tt.edit...).Replace(small)))
 		var ps Problems
@@ -184,60 +184,42 @@ func TestDecodeRefusesWhatIsNoMapping(t *testing.T) {
 	}
 }
 
-// The schema, which editors read, and the Go types know the same keys.
-func TestSchemaAndTypesAgree(t *testing.T) {
+// fields.yaml names nothing that no file has, and what it bounds it describes.
+func TestFieldsAreOfTheFiles(t *testing.T) {
 	t.Parallel()
-	s := schemaFor(SchemaManifest)
-	var compare func(path string, rule map[string]any, typ reflect.Type)
-	compare = func(path string, rule map[string]any, typ reflect.Type) {
-		if ref, ok := rule["$ref"].(string); ok {
-			rule = s.rule(ref + "/x")
-		}
-		for typ.Kind() == reflect.Pointer {
-			typ = typ.Elem()
-		}
-		if typ.Kind() == reflect.Slice {
-			items, _ := rule["items"].(map[string]any)
-			compare(path+"[]", items, typ.Elem())
-			return
-		}
-		if typ.Kind() != reflect.Struct {
-			return
-		}
-		properties, _ := rule["properties"].(map[string]any)
-		fields := map[string]reflect.Type{}
-		collect(typ, fields)
-		for key, field := range fields {
-			property, ok := properties[key].(map[string]any)
-			if !ok {
-				t.Errorf("%s.%s is in %s and not in the schema", path, key, typ)
-				continue
+	used := map[string]bool{}
+	var visit func(typ reflect.Type)
+	visit = func(typ reflect.Type) {
+		switch typ.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			visit(typ.Elem())
+		case reflect.Struct:
+			used[typ.Name()] = true
+			properties, _ := ruleOf(typ)["properties"].(rule)
+			for key := range properties {
+				used[key], used[typ.Name()+"."+key] = true, true
 			}
-			compare(path+"."+key, property, field)
-		}
-		for key := range properties {
-			if _, ok := fields[key]; !ok {
-				t.Errorf("%s.%s is in the schema and not in %s", path, key, typ)
+			for _, f := range reflect.VisibleFields(typ) {
+				if f.IsExported() {
+					visit(f.Type)
+				}
 			}
 		}
 	}
-	compare("", s.raw, reflect.TypeFor[Manifest]())
-}
-
-// collect adds the fields of a struct by the name they have in YAML.
-func collect(typ reflect.Type, into map[string]reflect.Type) {
-	for i := range typ.NumField() {
-		f := typ.Field(i)
-		tag := f.Tag.Get("yaml")
-		if tag == "" {
-			tag = f.Tag.Get("json")
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[Manifest](), reflect.TypeFor[pluginFileJSON](), reflect.TypeFor[hooksFileJSON](),
+		reflect.TypeFor[marketFileJSON](), reflect.TypeFor[recordedCall](),
+	} {
+		visit(typ)
+	}
+	for name, r := range fields() {
+		if !used[name] {
+			t.Errorf("no file has %s", name)
 		}
-		name, flags, _ := strings.Cut(tag, ",")
-		switch {
-		case flags == "inline":
-			collect(f.Type, into)
-		case name != "":
-			into[name] = f.Type
+		for _, bound := range []string{"pattern", "minItems", "minLength", "maxProperties", "oneOf"} {
+			if _, ok := r[bound]; ok && r["description"] == nil {
+				t.Errorf("%s has a %s and no description", name, bound)
+			}
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package gen
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,22 +92,19 @@ func (ps Problems) Error() string {
 // Placed marks an error whose lines begin with a place in a file.
 func (Problems) Placed() {}
 
+// problems returns an error as what it is known to be.
+func problems(err error) Problems {
+	ps, _ := errors.AsType[Problems](err)
+	return ps
+}
+
 // err returns ps sorted and without repetitions, or nil when there are none.
 func (ps Problems) err() error {
 	if len(ps) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(ps, func(a, b Problem) int {
-		if c := strings.Compare(a.File, b.File); c != 0 {
-			return c
-		}
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		if a.Column != b.Column {
-			return a.Column - b.Column
-		}
-		return strings.Compare(a.Message, b.Message)
+		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column, strings.Compare(a.Message, b.Message))
 	})
 	return slices.Compact(ps)
 }

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-
-	"github.com/ccreload/ccreload/internal/host"
 )
 
 // Project is a directory with gen/manifest.yaml in it, and what is to be
@@ -41,16 +39,9 @@ func Find(dir string) (string, error) {
 // Open reads the project in dir and emits its tree, without writing anything.
 // The error is Problems, or says which file cannot be read. Close it.
 func Open(dir string) (*Project, error) {
-	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no directory %s: name that of a project, or begin one with `ccreload-gen init DIR`", dir)
-	} else if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", dir, Cause(err))
-	} else if !info.IsDir() {
-		return nil, fmt.Errorf("%s is %s: name the directory of a project, with %s in it", dir, host.FileKind(info.Mode()), ManifestPath)
-	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", dir, Cause(err))
+		return nil, fmt.Errorf("%s cannot be opened: %w: name the directory of a project, or begin one with `ccreload-gen init DIR`", dir, Cause(err))
 	}
 	p := &Project{Dir: dir, root: root}
 	if err := p.emit(); err != nil {
@@ -112,32 +103,42 @@ func (p *Project) Generate() ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Write(p.root, files)
+	inv, err := readInventory(p.root.FS())
+	if err != nil {
+		return nil, err
+	}
+	return write(p.root, files, inv.Files, InventoryPath)
 }
 
-// Docs writes only docs/options.md and the tables of README.md.
+// Docs writes only docs/options.md and the tables of README.md. The inventory
+// has the page already, or gets it with the next Generate.
 func (p *Project) Docs() ([]Change, error) {
-	// The inventory stays as it is: it already has the page, or gets it with
-	// the next Generate.
 	files, err := p.withReadme(Tree{OptionsPath: p.Tree[OptionsPath]})
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{root: p.root}
-	defer w.discard()
-	for _, name := range files.Paths() {
-		if err := w.stage(name, files[name]); err != nil {
-			return nil, err
-		}
+	return write(p.root, files, nil, "")
+}
+
+// Check returns how the files on disk differ from what Generate would write.
+func (p *Project) Check() ([]Change, error) {
+	files, err := p.withReadme(p.Tree)
+	if err != nil {
+		return nil, err
 	}
-	err = w.commit()
-	return w.done, err
+	return compare(p.root.FS(), files)
 }
 
 // withReadme returns t with README.md when its tables are out of date.
 func (p *Project) withReadme(t Tree) (Tree, error) {
-	is, want, err := p.readme()
-	if err != nil || is == want {
+	data, err := readFile(p.root.FS(), "", ReadmePath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	} else if err != nil {
+		return nil, err
+	}
+	text, err := p.Manifest.spliceReadme(string(data))
+	if err != nil || text == string(data) {
 		return t, err
 	}
 	// A link may be shared with others: it is not replaced.
@@ -145,32 +146,6 @@ func (p *Project) withReadme(t Tree) (Tree, error) {
 		return nil, fmt.Errorf("%s is a link: put the file itself there, or the table marks elsewhere", ReadmePath)
 	}
 	t = maps.Clone(t)
-	t[ReadmePath] = File{Data: []byte(want), Mode: 0o644}
+	t[ReadmePath] = File{Data: []byte(text), Mode: 0o644}
 	return t, nil
-}
-
-// readme returns README.md as it is and with the tables it should have, both
-// empty when there is none.
-func (p *Project) readme() (is, want string, err error) {
-	data, err := readFile(p.root.FS(), "", ReadmePath)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", "", nil
-	} else if err != nil {
-		return "", "", err
-	}
-	want, err = p.Manifest.SpliceReadme(string(data))
-	return string(data), want, err
-}
-
-// Check returns how the files on disk differ from what Generate would write.
-func (p *Project) Check() ([]Change, error) {
-	changes, err := Compare(p.root.FS(), p.Tree)
-	if err != nil {
-		return nil, err
-	}
-	is, want, err := p.readme()
-	if err == nil && is != want {
-		changes = append(changes, Change{ReadmePath, "changed"})
-	}
-	return changes, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"text/template"
@@ -32,15 +33,15 @@ type page struct {
 // missing or wrong, which is then among the problems.
 func (e *emitter) view(i int) *view {
 	p := &e.m.Plugins[i]
+	at := fmt.Sprintf("/plugins/%d/", i)
 	before := len(e.ps)
-	v := &view{Toolkit: e.m, Plugin: p, Checksums: e.sums}
-	v.Readme = e.body(p, p.Readme, []any{"plugins", i, "readme"})
-	for j, c := range p.Commands {
-		v.Commands = append(v.Commands, page{c, e.body(p, c.Body, []any{"plugins", i, "commands", j, "body"})})
+	pages := func(key string, list []Prose) (out []page) {
+		for j, c := range list {
+			out = append(out, page{c, e.body(p, c.Body, fmt.Sprintf("%s%s/%d/body", at, key, j))})
+		}
+		return out
 	}
-	for j, s := range p.Skills {
-		v.Skills = append(v.Skills, page{s, e.body(p, s.Body, []any{"plugins", i, "skills", j, "body"})})
-	}
+	v := &view{e.m, p, e.body(p, p.Readme, at+"readme"), pages("commands", p.Commands), pages("skills", p.Skills), e.sums}
 	if len(e.ps) > before {
 		return nil
 	}
@@ -49,100 +50,65 @@ func (e *emitter) view(i int) *view {
 
 // body returns a prose file of p with its numbers filled in. at is where the
 // manifest names it.
-func (e *emitter) body(p *Plugin, name string, at []any) string {
-	file := proseFile(p, name)
-	prose, err := e.read(p, name)
-	if bad, ok := errors.AsType[Problems](err); ok {
-		e.ps = append(e.ps, bad...)
-		return ""
-	} else if err != nil {
-		e.ps = append(e.ps, e.m.doc.problem(at, "%v", err))
-		return ""
-	}
-	if problem := proseMarks(file, prose); problem != nil {
-		e.ps = append(e.ps, *problem)
+func (e *emitter) body(p *Plugin, name string, at string) string {
+	file, prose, err := e.read(p, name)
+	if err != nil {
+		e.fail(at, err)
 		return ""
 	}
 	e.ps = append(e.ps, proseOptions(p, file, prose)...)
 	funcs := e.m.functions(p)
 	// A piece that several bodies share; it is taken as it is.
 	funcs["include"] = func(name string) (string, error) {
-		piece, err := e.read(p, name)
+		_, piece, err := e.read(p, name)
 		if bad, ok := errors.AsType[Problems](err); ok {
-			return "", errors.New(bad[0].sentence())
-		} else if err != nil {
-			return "", err
+			err = errors.New(bad[0].sentence())
 		}
-		if problem := proseMarks(proseFile(p, name), piece); problem != nil {
-			return "", errors.New(problem.sentence())
-		}
-		return strings.TrimSpace(piece), nil
+		return strings.TrimSpace(piece), err
 	}
-	text, problem := execute(file, prose, p, funcs)
-	if problem != nil {
-		e.ps = append(e.ps, *problem)
-		return ""
-	}
-	if text = strings.TrimSpace(text); text == "" {
-		e.ps = append(e.ps, e.m.doc.problem(at, "the file %s is empty", file))
+	text, err := execute(file, prose, p, funcs)
+	if err != nil {
+		e.fail(at, err)
+	} else if text = strings.TrimSpace(text); text == "" {
+		e.report(at, "the file %s is empty", file)
 	}
 	return text
 }
 
-// proseFile returns the path of a prose file of p as the user knows it.
-func proseFile(p *Plugin, name string) string {
-	return "gen/" + contentDir + "/" + p.Name + "/" + name
-}
+// sectionLine is a line of prose that would begin a file of the plugin.
+var sectionLine = regexp.MustCompile(`(?m)^-- .* --$`)
 
-// read returns the prose file of p called name. The error is Problems when
-// it is no text.
-func (e *emitter) read(p *Plugin, name string) (string, error) {
-	return readText(e.content, "gen", path.Join(contentDir, p.Name, name))
-}
-
-// proseMarks reports a line that would not survive the template.
-func proseMarks(file, prose string) *Problem {
-	n := 0
-	for line := range strings.Lines(prose) {
-		n++
-		line = strings.TrimRight(line, "\n")
-		message := ""
-		switch {
-		case strings.HasSuffix(line, "\r"):
-			message = "the line ends in CR LF; generated files have LF only"
-		case strings.HasPrefix(line, "-- ") && strings.HasSuffix(line, " --"):
-			message = "a line like this begins a file in plugin.tmpl; write it another way"
-		}
-		if message != "" {
-			return &Problem{File: file, Line: n, Column: 1, Source: strings.TrimRight(line, "\r"), Message: message}
-		}
+// read returns the prose file of p called name, and the path by which the user
+// knows it.
+func (e *emitter) read(p *Plugin, name string) (file, prose string, err error) {
+	file = path.Join(contentDir, p.Name, name)
+	prose, err = readText(e.content, "gen", file)
+	file = "gen/" + file
+	if at := sectionLine.FindStringIndex(prose); at != nil {
+		err = Problems{place(file, prose, at[0], "a line like this begins a file in plugin.tmpl; write it another way")}
 	}
-	return nil
+	return file, prose, err
 }
+
+// place returns a problem with the text of file at a byte of it.
+func place(file, text string, at int, message string) Problem {
+	begin := strings.LastIndexByte(text[:at], '\n') + 1
+	line, _, _ := strings.Cut(text[begin:], "\n")
+	return Problem{
+		File: file, Line: 1 + strings.Count(text[:at], "\n"), Column: 1 + utf8.RuneCountInString(text[begin:at]),
+		Source: line, Message: message,
+	}
+}
+
+// settings are the commands in prose that get or set an option.
+var settings = regexp.MustCompile(`ccreload config [gs]et ([a-z0-9_]+)`)
 
 // proseOptions reports each option that the text tells somebody to get or set
 // and that p does not have.
-func proseOptions(p *Plugin, file, prose string) Problems {
-	var ps Problems
-	n := 0
-	for line := range strings.Lines(prose) {
-		n++
-		for _, command := range []string{"ccreload config get ", "ccreload config set "} {
-			for rest, at := line, 0; ; {
-				i := strings.Index(rest, command)
-				if i < 0 {
-					break
-				}
-				at += i + len(command)
-				rest = line[at:]
-				key := rest[:len(rest)-len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz0123456789_"))]
-				if key == "" {
-					continue // KEY, or an action of the template
-				}
-				if _, err := p.option(key); err != nil {
-					ps = append(ps, Problem{File: file, Line: n, Column: utf8.RuneCountInString(line[:at]) + 1, Source: strings.TrimRight(line, "\n"), Message: err.Error()})
-				}
-			}
+func proseOptions(p *Plugin, file, prose string) (ps Problems) {
+	for _, at := range settings.FindAllStringSubmatchIndex(prose, -1) {
+		if _, err := p.option(prose[at[2]:at[3]]); err != nil {
+			ps = append(ps, place(file, prose, at[2], err.Error()))
 		}
 	}
 	return ps
@@ -157,10 +123,7 @@ func (p *Plugin) option(key string) (host.Option, error) {
 		}
 		words[i] = o.Key
 	}
-	if near := host.Nearest(key, words); near != "" {
-		return host.Option{}, fmt.Errorf("the plugin %s has no option %q; did you mean %q?", p.Name, key, near)
-	}
-	return host.Option{}, fmt.Errorf("the plugin %s has no option %q", p.Name, key)
+	return host.Option{}, fmt.Errorf("the plugin %s has no option %q%s", p.Name, key, didYouMean(key, words))
 }
 
 // functions are what prose and plugin.tmpl can call to take numbers and words
@@ -188,8 +151,8 @@ func (m *Manifest) functions(p *Plugin) template.FuncMap {
 	}
 }
 
-// execute runs a text/template. A problem has the place in the template.
-func execute(file, text string, data any, funcs template.FuncMap) (string, *Problem) {
+// execute runs a text/template. The error is Problems, with the place in it.
+func execute(file, text string, data any, funcs template.FuncMap) (string, error) {
 	t, err := template.New(file).Option("missingkey=error").Funcs(funcs).Parse(text)
 	var out strings.Builder
 	if err == nil {
@@ -198,39 +161,23 @@ func execute(file, text string, data any, funcs template.FuncMap) (string, *Prob
 	if err == nil {
 		return out.String(), nil
 	}
-	return "", templateProblem(file, text, err)
+	return "", Problems{templateProblem(file, text, err)}
 }
 
-// templateProblem reads the place and the cause out of an error such as
+// templateError has the place and the cause in an error such as
 //
 //	template: FILE:3:9: executing "FILE" at <opt "x">: error calling opt: CAUSE
-func templateProblem(file, text string, err error) *Problem {
-	p := &Problem{File: file, Line: 1, Column: 1}
-	message := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), file+":")
-	if n, rest, ok := strings.Cut(message, ":"); ok {
-		if line, err := strconv.Atoi(n); err == nil {
-			p.Line, message = line, strings.TrimSpace(rest)
-		}
-	}
-	if n, rest, ok := strings.Cut(message, ":"); ok {
-		if column, err := strconv.Atoi(n); err == nil {
-			p.Column, message = column+1, strings.TrimSpace(rest) // text/template counts from 0
-		}
-	}
-	if _, cause, ok := strings.Cut(message, "error calling "); ok {
-		_, message, _ = strings.Cut(cause, ": ")
-	}
-	p.Message, p.Source = message, lineOf(text, p.Line)
-	return p
-}
+var templateError = regexp.MustCompile(`(?s)^template: .*?:(\d+):(?:(\d+):)? (?:.*error calling \w+: )?(.*)$`)
 
-// lineOf returns line n of text, counted from 1, or "".
-func lineOf(text string, n int) string {
-	i := 0
-	for line := range strings.Lines(text) {
-		if i++; i == n {
-			return strings.TrimRight(line, "\r\n")
-		}
+func templateProblem(file, text string, err error) Problem {
+	p := Problem{File: file, Line: 1, Column: 1, Message: err.Error()}
+	if m := templateError.FindStringSubmatch(p.Message); m != nil {
+		p.Line, _ = strconv.Atoi(m[1])
+		column, _ := strconv.Atoi(m[2])
+		p.Column, p.Message = column+1, m[3] // text/template counts from 0
 	}
-	return ""
+	if lines := strings.Split(text, "\n"); p.Line <= len(lines) {
+		p.Source = lines[p.Line-1]
+	}
+	return p
 }

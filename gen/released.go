@@ -34,7 +34,7 @@ func (r Releases) Conflicts(m *Manifest, t Tree) Problems {
 	var ps Problems
 	for _, p := range m.Plugins {
 		if was, ok := r[p.Name][m.Version]; ok && was != t.Digest(p.Name) {
-			ps = append(ps, m.doc.problem([]any{"version"},
+			ps = append(ps, m.doc.problem("/version",
 				"%s %s was released with other content: raise the version, or take the change back", p.Name, m.Version))
 		}
 	}
@@ -50,6 +50,3 @@ func (r Releases) Record(m *Manifest, t Tree) {
 		r[p.Name][m.Version] = t.Digest(p.Name)
 	}
 }
-
-// Encode returns the record as it is kept in git.
-func (r Releases) Encode() []byte { return encode(r) }

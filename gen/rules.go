@@ -1,7 +1,7 @@
 package gen
 
 import (
-	"cmp"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -15,127 +15,111 @@ type rules struct {
 	ps  Problems
 }
 
-func (r *rules) report(path []any, format string, args ...any) {
+func (r *rules) report(path, format string, args ...any) {
 	r.ps = append(r.ps, r.doc.problem(path, format, args...))
 }
-
-// at returns base extended by steps, in memory of its own.
-func at(base []any, steps ...any) []any { return append(slices.Clip(base), steps...) }
 
 // check returns everything that is wrong with a manifest whose form is right.
 func (m *Manifest) check() Problems {
 	r := &rules{doc: m.doc}
-	windows, prices := []string{}, []string{}
-	for _, w := range m.Windows {
-		windows = append(windows, w.Model)
-	}
-	for _, p := range m.Prices {
-		prices = append(prices, p.Model)
-	}
-	r.unique([]any{"windows"}, "model", windows, "model")
-	r.unique([]any{"prices"}, "model", prices, "model")
-
-	names := make([]string, len(m.Plugins))
+	unique(r, "/windows", "model", m.Windows, func(w host.Window) string { return w.Model })
+	unique(r, "/prices", "model", m.Prices, func(p Price) string { return p.Model })
+	unique(r, "/plugins", "name", m.Plugins, func(p Plugin) string { return p.Name })
 	for i := range m.Plugins {
-		names[i] = m.Plugins[i].Name
-		r.plugin([]any{"plugins", i}, m, &m.Plugins[i])
+		r.plugin(fmt.Sprintf("/plugins/%d", i), m, &m.Plugins[i])
 	}
-	r.unique([]any{"plugins"}, "name", names, "plugin")
 	return r.ps
 }
 
 // unique reports each value of key in the list at path that came before.
-func (r *rules) unique(path []any, key string, values []string, what string) {
+func unique[T any](r *rules, path, key string, list []T, value func(T) string) {
 	seen := map[string]bool{}
-	for i, v := range values {
+	for i, entry := range list {
+		v := value(entry)
 		if seen[v] {
-			r.report(at(path, i, key), "the %s %q stands here for the second time", what, v)
+			what := key
+			if key == "name" || key == "key" {
+				what = strings.TrimSuffix(path[strings.LastIndex(path, "/")+1:], "s")
+			}
+			r.report(fmt.Sprintf("%s/%d/%s", path, i, key), "duplicate %s %q", what, v)
 		}
 		seen[v] = true
 	}
 }
 
-func (r *rules) plugin(path []any, m *Manifest, p *Plugin) {
-	r.body(at(path, "readme"), p.Readme)
-	r.network(path, m, p)
-	r.options(path, p)
-	r.hooks(path, p)
-
+func (r *rules) plugin(path string, m *Manifest, p *Plugin) {
+	r.file(path+"/readme", p.Readme)
+	r.file(path+"/icon", p.Icon)
+	r.network(path+"/network", m, p)
+	r.options(path+"/options", p)
+	r.hooks(path+"/hooks", p)
+	commands := map[string]bool{}
 	for i, c := range p.Commands {
-		r.body(at(path, "commands", i, "body"), c.Body)
+		r.file(fmt.Sprintf("%s/commands/%d/body", path, i), c.Body)
+		commands[c.Name] = true
 	}
 	for i, s := range p.Skills {
-		r.body(at(path, "skills", i, "body"), s.Body)
-	}
-
-	// Commands and skills are called by the same kind of name: /NAME.
-	var names []string
-	for _, c := range p.Commands {
-		names = append(names, c.Name)
-	}
-	r.unique(at(path, "commands"), "name", names, "command")
-	for i, s := range p.Skills {
-		if slices.Contains(names, s.Name) {
-			r.report(at(path, "skills", i, "name"), "the name %q stands here for the second time: commands and skills share one set of names", s.Name)
+		at := fmt.Sprintf("%s/skills/%d/", path, i)
+		r.file(at+"body", s.Body)
+		if commands[s.Name] {
+			r.report(at+"name", "duplicate name %q: a command has it, and both are called by /NAME", s.Name)
 		}
-		names = append(names, s.Name)
 	}
+	name := func(p Prose) string { return p.Name }
+	unique(r, path+"/commands", "name", p.Commands, name)
+	unique(r, path+"/skills", "name", p.Skills, name)
 }
 
-// body checks the name of a prose file; Emit finds out whether it exists.
-func (r *rules) body(path []any, name string) {
-	if !fs.ValidPath(name) || strings.Contains(name, `\`) {
+// file checks the name of a file of the plugin; Emit finds out whether it exists.
+func (r *rules) file(path, name string) {
+	if name != "" && !fs.ValidPath(name) || strings.Contains(name, `\`) {
 		r.report(path, "%q leads out of the plugin's content directory: want a path below it, such as snapshot.md", name)
 	}
 }
 
-func (r *rules) network(path []any, m *Manifest, p *Plugin) {
-	hosts := make([]string, len(p.Network))
-	for i, n := range p.Network {
-		hosts[i] = n.Host
-	}
-	r.unique(at(path, "network"), "host", hosts, "host")
+func (r *rules) network(path string, m *Manifest, p *Plugin) {
+	unique(r, path, "host", p.Network, func(a Access) string { return a.Host })
 	// The launcher downloads the runtime from there.
-	if h := hostOf(m.Repository); !slices.Contains(hosts, h) {
-		r.report(at(path, "network"), "the host %q of the repository is not declared: the launcher downloads from it", h)
+	h := strings.ToLower(urlPattern.FindStringSubmatch(m.Repository)[1])
+	if !slices.ContainsFunc(p.Network, func(a Access) bool { return a.Host == h }) {
+		r.report(path, "the host %q of the repository is not declared: the launcher downloads from it", h)
 	}
 }
 
-func (r *rules) options(path []any, p *Plugin) {
-	var keys []string
+func (r *rules) options(path string, p *Plugin) {
+	unique(r, path, "key", p.Options, func(o host.Option) string { return o.Key })
 	user := 0
 	for i, o := range p.Options {
-		keys = append(keys, o.Key)
-		r.option(at(path, "options", i), o)
+		at := fmt.Sprintf("%s/%d", path, i)
+		r.option(at, o)
 		if o.HasScope(host.ScopeUser) {
 			if user++; user == host.MaxUserConfig+1 {
-				r.report(at(path, "options", i, "scopes"), "more than %d options have the scope user: the host reminds the user of each one that is unset", host.MaxUserConfig)
+				r.report(at+"/scopes", "more than %d options have the scope user: the host reminds the user of each one that is unset", host.MaxUserConfig)
 			}
 		}
 	}
-	r.unique(at(path, "options"), "key", keys, "option")
 }
 
-func (r *rules) option(path []any, o host.Option) {
+func (r *rules) option(path string, o host.Option) {
 	numeric := o.Kind == host.KindInt || o.Kind == host.KindOff
 	switch {
 	case o.Kind == host.KindChoice && len(o.Choices) == 0:
 		r.report(path, "the option %q is a choice and lists no choices", o.Key)
 		return // whatever its default is, it is not among them
 	case o.Kind != host.KindChoice && len(o.Choices) > 0:
-		r.report(at(path, "choices"), "the option %q lists choices, which only the kind choice takes", o.Key)
+		r.report(path+"/choices", "the option %q lists choices, which only the kind choice takes", o.Key)
 	case !numeric && (o.Min != 0 || o.Max != 0):
-		r.report(at(path, "kind"), "the option %q has min or max, which only the kinds int and int|off take", o.Key)
+		r.report(path+"/kind", "the option %q has min or max, which only the kinds int and int|off take", o.Key)
 	case o.Max != 0 && o.Min > o.Max:
-		r.report(at(path, "min"), "min %d is above max %d", o.Min, o.Max)
+		r.report(path+"/min", "min %d is above max %d", o.Min, o.Max)
 		return
 	}
 	for alias, word := range o.Aliases {
 		if o.Kind != host.KindChoice || !slices.Contains(o.Choices, word) {
-			r.report(at(path, "aliases", alias), "the alias %q leads to %q, which is not a choice", alias, word)
+			r.report(path+"/aliases/"+alias, "the alias %q stands for %q, which is not a choice", alias, word)
 		}
 		if slices.Contains(o.Choices, alias) {
-			r.report(at(path, "aliases", alias), "the alias %q is a choice already", alias)
+			r.report(path+"/aliases/"+alias, "the alias %q is a choice itself", alias)
 		}
 	}
 	if o.Default == "" {
@@ -143,56 +127,49 @@ func (r *rules) option(path []any, o host.Option) {
 	}
 	switch canonical, err := o.Check(o.Default); {
 	case err != nil:
-		r.report(at(path, "default"), "the default does not fit: %v", err)
+		r.report(path+"/default", "the default does not fit: %v", err)
 	case canonical != o.Default:
-		r.report(at(path, "default"), "the default %q is written %q", o.Default, canonical)
+		r.report(path+"/default", "the default %q is written %q", o.Default, canonical)
 	}
 }
 
-func (r *rules) hooks(path []any, p *Plugin) {
-	first := map[string]int{}
+func (r *rules) hooks(path string, p *Plugin) {
+	first := map[Hook]int{}
 	for i, h := range p.Hooks {
-		path := at(path, "hooks", i)
-		if !h.Event.Known() {
-			words := make([]string, 0, len(host.Events()))
-			for _, e := range host.Events() {
-				words = append(words, string(e))
-			}
-			near := cmp.Or(host.Nearest(string(h.Event), words), "one of "+strings.Join(words, ", "))
-			r.report(at(path, "event"), "the host has no event %q: want %s", h.Event, near)
-			continue
-		}
-		if h.Matcher != "" && !h.Event.TakesMatcher() {
-			r.report(at(path, "matcher"), "the event %s takes no matcher; the host would ignore it", h.Event)
-		}
-		if h.If != "" && !h.Event.TakesIf() {
-			r.report(at(path, "if"), "the event %s takes no if rule", h.Event)
-		}
-		limit := host.MaxTimeout
-		if h.Event == host.SessionEnd {
-			limit = host.SessionEndTimeout
-		}
-		if h.Timeout < 1 || h.Timeout > limit {
-			r.report(at(path, "timeout"), "the timeout of %s is %d: want seconds, from 1 to %d", h.Event, h.Timeout, limit)
-		}
+		at := fmt.Sprintf("%s/%d", path, i)
+		h.check(func(key, format string, args ...any) { r.report(at+"/"+key, format, args...) })
 		// Case F16: the host runs one of two handlers that look the same.
-		id := strings.Join([]string{string(h.Event), h.Matcher, h.If}, "\x00")
+		id := Hook{Event: h.Event, Matcher: h.Matcher, If: h.If}
 		if n, ok := first[id]; ok {
-			r.report(path, "this hook has the same command line as hook %d of %s: same event, matcher and if rule", n+1, p.Name)
+			r.report(at, "duplicate hook: same event, matcher and if rule as hook %d of %s", n+1, p.Name)
 			continue
 		}
 		first[id] = i
 	}
 }
 
-// hostOf returns the host of a URL, without port.
-func hostOf(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	end := strings.IndexFunc(rest, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '.' || r == '-')
-	})
-	if end >= 0 {
-		rest = rest[:end]
+// check reports what the host would refuse or ignore, each with the key at
+// fault. The schema has bounded the timeout.
+func (h Hook) check(report func(key, format string, args ...any)) {
+	if !h.Event.Known() {
+		words := make([]string, 0, len(host.Events()))
+		for _, e := range host.Events() {
+			words = append(words, string(e))
+		}
+		hint := didYouMean(string(h.Event), words)
+		if hint == "" {
+			hint = ": want one of " + strings.Join(words, ", ")
+		}
+		report("event", "the host has no event %q%s", h.Event, hint)
+		return
 	}
-	return strings.ToLower(rest)
+	if h.Matcher != "" && !h.Event.TakesMatcher() {
+		report("matcher", "the event %s takes no matcher; the host would ignore it", h.Event)
+	}
+	if h.If != "" && !h.Event.TakesIf() {
+		report("if", "the event %s takes no if rule", h.Event)
+	}
+	if h.Event == host.SessionEnd && h.Timeout > host.SessionEndTimeout {
+		report("timeout", "the timeout of SessionEnd is %d: want at most %d second", h.Timeout, host.SessionEndTimeout)
+	}
 }

@@ -2,273 +2,256 @@ package gen
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/ccreload/ccreload/internal/host"
 )
 
-// The schemas, by the name `ccreload-gen schema` takes.
-const (
-	SchemaManifest    = "manifest"
-	SchemaPlugin      = "plugin"
-	SchemaHooks       = "hooks"
-	SchemaMarketplace = "marketplace"
-	SchemaRecording   = "recording"
-)
+// schemas are derived from the types that are read and written, by the name
+// `ccreload-gen schema` takes.
+var schemas = map[string]*schema{
+	"manifest":    derive(reflect.TypeFor[Manifest]()),
+	"plugin":      derive(reflect.TypeFor[pluginFileJSON]()),
+	"hooks":       derive(reflect.TypeFor[hooksFileJSON]()),
+	"marketplace": derive(reflect.TypeFor[marketFileJSON]()),
+	"recording":   derive(reflect.TypeFor[recordedCall]()),
+}
 
 // Schemas returns the names of all schemas, sorted.
-func Schemas() []string {
-	return []string{SchemaHooks, SchemaManifest, SchemaMarketplace, SchemaPlugin, SchemaRecording}
-}
+func Schemas() []string { return slices.Sorted(maps.Keys(schemas)) }
 
 // Schema returns the text of a JSON schema. The error lists the names there are.
 func Schema(name string) ([]byte, error) {
-	data, err := fs.ReadFile(source, "schema/"+name+".json")
-	if err != nil {
+	s, ok := schemas[name]
+	if !ok {
 		return nil, fmt.Errorf("there is no schema %q; there are %s", name, strings.Join(Schemas(), ", "))
 	}
-	return data, nil
+	return encode(s.rule()), nil
 }
 
-// schema is a compiled schema with the text it came from, for its descriptions.
+// rule is a JSON schema, or a part of one.
+type rule = map[string]any
+
+// schema makes a JSON schema when it is first needed; most runs need few.
 type schema struct {
-	*jsonschema.Schema
-	raw map[string]any
+	rule     func() rule
+	compiled func() *jsonschema.Schema
 }
 
-// compiled holds each schema from its first use on; most runs need few.
-var compiled sync.Map // name → func() *schema
-
-func schemaFor(name string) *schema {
-	load, _ := compiled.LoadOrStore(name, sync.OnceValue(func() *schema {
-		data, err := Schema(name)
+func derive(t reflect.Type) *schema {
+	s := &schema{rule: sync.OnceValue(func() rule {
+		r := rule{"$schema": "http://json-schema.org/draft-07/schema#"}
+		maps.Copy(r, ruleOf(t))
+		return r
+	})}
+	s.compiled = sync.OnceValue(func() *jsonschema.Schema {
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(encode(s.rule())))
 		if err != nil {
-			panic(err) // the names are constants of this package
+			panic(err) // encode has just written it
 		}
-		s := &schema{Schema: jsonschema.MustCompileString(name+".json", string(data))}
-		if err := json.Unmarshal(data, &s.raw); err != nil {
+		c := jsonschema.NewCompiler()
+		if err := c.AddResource("ours.json", doc); err != nil {
 			panic(err)
 		}
-		return s
-	}))
-	return load.(func() *schema)()
+		return c.MustCompile("ours.json")
+	})
+	return s
+}
+
+//go:embed fields.yaml
+var fieldsYAML []byte
+
+var fields = sync.OnceValue(func() (f map[string]rule) {
+	if err := yaml.Unmarshal(fieldsYAML, &f); err != nil {
+		panic(err) // compiled in
+	}
+	return f
+})
+
+// ruleOf returns what a value of type t has to be.
+func ruleOf(t reflect.Type) rule {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return ruleOf(t.Elem())
+	case reflect.String:
+		return rule{"type": "string"}
+	case reflect.Bool:
+		return rule{"type": "boolean"}
+	case reflect.Int:
+		return rule{"type": "integer"}
+	case reflect.Float64:
+		return rule{"type": "number"}
+	case reflect.Slice:
+		return rule{"type": "array", "items": ruleOf(t.Elem())}
+	case reflect.Map:
+		return rule{"type": "object", "additionalProperties": ruleOf(t.Elem())}
+	case reflect.Struct:
+		return objectOf(t)
+	}
+	return rule{} // anything
+}
+
+// objectOf returns the rule of a struct: its keys, which of them must be there,
+// and what fields.yaml says of each.
+func objectOf(t reflect.Type) rule {
+	properties, required := rule{}, []string{}
+	for _, f := range reflect.VisibleFields(t) {
+		tag, ok := f.Tag.Lookup("yaml")
+		if !ok {
+			tag = f.Tag.Get("json")
+		}
+		key, flags, _ := strings.Cut(tag, ",")
+		if key == "" {
+			continue // embedded, or not in the file
+		}
+		r := ruleOf(f.Type)
+		more, ok := fields()[t.Name()+"."+key]
+		if !ok {
+			more = fields()[key]
+		}
+		maps.Copy(r, more)
+		properties[key] = r
+		if flags != "omitempty" {
+			required = append(required, key)
+		}
+	}
+	r := rule{"type": "object", "additionalProperties": false, "properties": properties, "required": required}
+	maps.Copy(r, fields()[t.Name()])
+	return r
 }
 
 // conform reports everything in the document that the schema refuses.
 func (d *document) conform(name string) Problems {
-	v, err := d.value()
-	if err != nil {
-		var ps Problems
-		errors.As(err, &ps)
-		return ps
+	var v any
+	if err := yaml.NodeToValue(d.body, &v); err != nil {
+		return Problems{d.fromYAML(err)}
 	}
-	s := schemaFor(name)
 	var bad *jsonschema.ValidationError
-	switch err := s.Validate(v); {
+	switch err := schemas[name].compiled().Validate(v); {
 	case err == nil:
 		return nil
 	case !errors.As(err, &bad):
-		return Problems{d.at(nil, err.Error())}
+		return Problems{d.problem("", "%v", err)}
 	}
-	var ps Problems
-	d.explain(s, bad, v, &ps)
-	return ps
+	return d.explain(schemas[name].rule(), bad)
 }
 
 // conformJSON reports what the schema refuses in a JSON file. Places are
 // looked up only when there is something to report: parsing JSON as YAML is
 // far slower than parsing JSON.
 func conformJSON(file string, data []byte, name string) Problems {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
 	var v any
-	if err := dec.Decode(&v); err != nil {
-		if _, problem := decodeText(file, data); problem != nil {
-			return Problems{*problem}
+	if err := json.Unmarshal(data, &v); err != nil {
+		if _, err := decodeText(file, data); err != nil {
+			return problems(err)
 		}
-		return Problems{{File: file, Message: "not readable as JSON: " + err.Error()}}
+		message := "not valid JSON: " + err.Error()
+		if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			message = bad.Value + " is not a valid number: too large" // all else fits in an any
+		}
+		return Problems{{File: file, Message: message}}
 	}
-	if n, ok := outOfRange(v); ok {
-		return Problems{{File: file, Message: fmt.Sprintf("the number %s is out of range: want one that a program can count with", n)}}
-	}
-	if !dec.More() && schemaFor(name).Validate(v) == nil {
+	if schemas[name].compiled().Validate(v) == nil {
 		return nil
 	}
 	d, err := parse(file, data)
 	if err != nil {
-		var ps Problems
-		errors.As(err, &ps)
-		return ps
+		return problems(err)
 	}
 	return d.conform(name)
 }
 
-// outOfRange returns a number in v, which comes from a json.Decoder with
-// UseNumber, that the schema library could not compare with a limit.
-func outOfRange(v any) (json.Number, bool) {
-	switch v := v.(type) {
-	case json.Number:
-		_, err := v.Float64()
-		return v, err != nil
-	case []any:
-		for _, e := range v {
-			if n, ok := outOfRange(e); ok {
-				return n, true
-			}
+// explain puts the leaves of a validation error into words.
+func (d *document) explain(whole rule, e *jsonschema.ValidationError) (ps Problems) {
+	path := strings.Join(append([]string{""}, e.InstanceLocation...), "/")
+	r := part(whole, e.InstanceLocation)
+	want, _ := r["description"].(string)
+	note := ""
+	if want != "" {
+		note = " (" + want + ")"
+	}
+	report := func(path, format string, args ...any) { ps = append(ps, d.problem(path, format, args...)) }
+	switch k := e.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
+		known, _ := r["properties"].(rule)
+		for _, key := range k.Properties {
+			report(path+"/"+key+keySuffix, "unknown key %q%s", key, didYouMean(key, slices.Sorted(maps.Keys(known))))
 		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if n, ok := outOfRange(v[key]); ok {
-				return n, true
-			}
+	case *kind.Required:
+		for _, key := range k.Missing {
+			report(path, "%q is missing", key)
+		}
+	case *kind.Type:
+		words := make([]string, len(k.Want))
+		for i, w := range k.Want {
+			words[i] = articled[w]
+		}
+		report(path, "want %s, found %s%s", host.Either(words), articled[k.Got], note)
+	case *kind.Pattern:
+		report(path, "%q does not fit: want %s", k.Got, want)
+	case *kind.Enum:
+		words := make([]string, len(k.Want))
+		for i, w := range k.Want {
+			words[i] = fmt.Sprint(w)
+		}
+		report(path, "%q does not fit: want %s", fmt.Sprint(k.Got), host.Either(words))
+	case *kind.UniqueItems:
+		report(fmt.Sprintf("%s/%d", path, k.Duplicates[1]), "duplicate entry")
+	case *kind.Minimum:
+		report(path, "%s is too small: want at least %s%s", k.Got.FloatString(0), k.Want.RatString(), note)
+	case *kind.Maximum:
+		report(path, "%s is too large: want at most %s%s", k.Got.FloatString(0), k.Want.RatString(), note)
+	case *kind.OneOf:
+		report(path, "this value does not fit: want %s", want)
+	default:
+		if len(e.Causes) == 0 {
+			report(path, "this value does not fit: want %s", want)
+		}
+		for _, cause := range e.Causes {
+			ps = append(ps, d.explain(whole, cause)...)
 		}
 	}
-	return "", false
+	return ps
 }
 
-// explain adds the leaves of a validation error to ps, in words.
-func (d *document) explain(s *schema, e *jsonschema.ValidationError, whole any, ps *Problems) {
-	keyword := e.KeywordLocation[strings.LastIndex(e.KeywordLocation, "/")+1:]
-	if len(e.Causes) > 0 && keyword != "oneOf" {
-		for _, c := range e.Causes {
-			d.explain(s, c, whole, ps)
+// part returns the part of r that a value at path has to follow.
+func part(r rule, path []string) rule {
+	for _, step := range path {
+		properties, _ := r["properties"].(rule)
+		next, ok := properties[step]
+		for _, key := range []string{"items", "additionalProperties"} {
+			if !ok {
+				next, ok = r[key]
+			}
 		}
-		return
+		r, _ = next.(rule)
 	}
-	path := pointer(e.InstanceLocation, d)
-	value := lookup(whole, path)
-	rule := s.rule(e.AbsoluteKeywordLocation)
-	want, _ := rule["description"].(string)
-	switch keyword {
-	case "additionalProperties":
-		known, _ := rule["properties"].(map[string]any)
-		got, _ := value.(map[string]any)
-		for _, key := range slices.Sorted(maps.Keys(got)) {
-			if _, ok := known[key]; ok {
-				continue
-			}
-			message := fmt.Sprintf("unknown key %q", key)
-			if near := host.Nearest(key, slices.Sorted(maps.Keys(known))); near != "" {
-				message += fmt.Sprintf("; did you mean %q?", near)
-			}
-			*ps = append(*ps, d.at(d.key(path, key), message))
-		}
-		return
-	case "required":
-		got, _ := value.(map[string]any)
-		required, _ := rule["required"].([]any)
-		for _, key := range required {
-			if _, ok := got[fmt.Sprint(key)]; !ok {
-				*ps = append(*ps, d.problem(path, "%q is missing", key))
-			}
-		}
-		return
-	case "type":
-		message := e.Message
-		if _, got, ok := strings.Cut(message, ", but got "); ok {
-			message = fmt.Sprintf("want %s, found %s", article(rule["type"]), articled[got])
-		}
-		if want != "" {
-			message += " (" + want + ")"
-		}
-		*ps = append(*ps, d.problem(path, "%s", message))
-		return
-	case "pattern":
-		if want != "" {
-			*ps = append(*ps, d.problem(path, "%q does not fit: want %s", value, want))
-			return
-		}
-	case "enum":
-		if options, ok := rule["enum"].([]any); ok {
-			words := make([]string, len(options))
-			for i, o := range options {
-				words[i] = fmt.Sprint(o)
-			}
-			message := fmt.Sprintf("%q does not fit: want %s", fmt.Sprint(value), host.Either(words))
-			*ps = append(*ps, d.problem(path, "%s", message))
-			return
-		}
-	case "oneOf":
-		*ps = append(*ps, d.problem(path, "%s does not fit: want %s", quoted(value), want))
-		return
-	case "uniqueItems":
-		*ps = append(*ps, d.problem(path, "an entry stands here twice"))
-		return
-	}
-	*ps = append(*ps, d.problem(path, "%s: %s", quoted(value), e.Message))
+	return r
 }
 
-// quoted returns a scalar as the user wrote it, and anything else by its kind.
-func quoted(v any) string {
-	switch v := v.(type) {
-	case string:
-		return fmt.Sprintf("%q", v)
-	case map[string]any:
-		return "this mapping"
-	case []any:
-		return "this list"
-	}
-	return fmt.Sprint(v)
-}
-
+// articled are the types of JSON as people say them.
 var articled = map[string]string{
 	"string": "a string", "integer": "a whole number", "number": "a number",
 	"boolean": "true or false", "object": "a mapping", "array": "a list", "null": "nothing",
 }
 
-func article(kinds any) string {
-	switch kinds := kinds.(type) {
-	case string:
-		return articled[kinds]
-	case []any:
-		words := make([]string, len(kinds))
-		for i, k := range kinds {
-			words[i] = articled[fmt.Sprint(k)]
-		}
-		return host.Either(words)
+// didYouMean returns the end of a sentence about an unknown word: the nearest
+// of the known ones, if one is near.
+func didYouMean(word string, known []string) string {
+	if near := host.Nearest(word, known); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	return "something else"
-}
-
-// rule returns the subschema that holds the keyword at location, such as
-// file:///manifest.json#/definitions/name/pattern.
-func (s *schema) rule(location string) map[string]any {
-	_, ptr, _ := strings.Cut(location, "#")
-	steps := strings.Split(strings.TrimPrefix(ptr, "/"), "/")
-	var at any = s.raw
-	for _, step := range steps[:len(steps)-1] {
-		at = child(at, strings.NewReplacer("~1", "/", "~0", "~", "%25", "%").Replace(step))
-	}
-	m, _ := at.(map[string]any)
-	return m
-}
-
-func child(v any, step string) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return v[step]
-	case []any:
-		for i := range v {
-			if fmt.Sprint(i) == step {
-				return v[i]
-			}
-		}
-	}
-	return nil
-}
-
-func lookup(v any, path []any) any {
-	for _, step := range path {
-		v = child(v, fmt.Sprint(step))
-	}
-	return v
+	return ""
 }

@@ -59,11 +59,7 @@ func readText(fsys fs.FS, dir, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, problem := decodeText(path.Join(dir, name), data)
-	if problem != nil {
-		return "", Problems{*problem}
-	}
-	return text, nil
+	return decodeText(path.Join(dir, name), data)
 }
 
 // inTheWay returns a sentence about the first of the directories above name
@@ -117,25 +113,25 @@ func Cause(err error) error {
 	}
 }
 
-// decodeText returns data as text, without the byte order mark that some
-// editors put first. The problem is the first byte that is not UTF-8 or is NUL;
-// it does not show the line, which is not for reading.
-func decodeText(file string, data []byte) (string, *Problem) {
-	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return "", &Problem{File: file, Line: 1, Column: 1, Message: "the file is UTF-16 text: save it as UTF-8"}
+// decodeText returns data as text, without the byte order mark and the carriage
+// returns of editors on Windows. The error is Problems with the first byte that
+// is not UTF-8 or is NUL; it does not show the line, which is not for reading.
+func decodeText(file string, data []byte) (string, error) {
+	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
+	refuse := func(at int, message string) (string, error) {
+		p := place(file, text, at, message+": save it as UTF-8")
+		p.Source = ""
+		return "", Problems{p}
 	}
-	text := strings.TrimPrefix(string(data), "\ufeff")
-	line, column := 1, 1
-	for i, r := range text {
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return refuse(0, "the file is UTF-16 text")
+	}
+	for at, r := range text {
 		switch {
 		case r == 0:
-			return "", &Problem{File: file, Line: line, Column: column, Message: "the file is not text, a NUL byte stands here: save it as UTF-8"}
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
-			return "", &Problem{File: file, Line: line, Column: column, Message: "the file is not UTF-8 text from here on: save it as UTF-8"}
-		case r == '\n':
-			line, column = line+1, 1
-		default:
-			column++
+			return refuse(at, "the file is not text, a NUL byte stands here")
+		case r == utf8.RuneError && !strings.HasPrefix(text[at:], "\ufffd"):
+			return refuse(at, "the file is not UTF-8 text from here on")
 		}
 	}
 	return text, nil

@@ -39,7 +39,7 @@ func TestDecodeText(t *testing.T) {
 		"\xfe\xff\x00a":                 "f:1:1: the file is UTF-16 text: save it as UTF-8",
 		"n\x00a\x00m\x00e\x00:\x00\x00": "f:1:2: the file is not text, a NUL byte stands here: save it as UTF-8",
 	} {
-		if _, problem := decodeText("f", []byte(in)); problem == nil || problem.String() != want {
+		if _, problem := decodeText("f", []byte(in)); problem == nil || problem.Error() != want {
 			t.Errorf("%q: %v, want %s", in, problem, want)
 		}
 	}

@@ -44,7 +44,7 @@ func (v *validator) report(file, format string, args ...any) {
 // market checks a marketplace.json and that its sources lead to plugins.
 func (v *validator) market(file string) {
 	data := v.tree[file].Data
-	if ps := conformJSON(file, data, SchemaMarketplace); len(ps) > 0 {
+	if ps := conformJSON(file, data, "marketplace"); len(ps) > 0 {
 		v.ps = append(v.ps, ps...)
 		return
 	}
@@ -61,7 +61,7 @@ func (v *validator) market(file string) {
 	var names []string
 	for _, p := range market.Plugins {
 		if slices.Contains(names, p.Name) {
-			v.report(file, "the plugin %q stands here for the second time", p.Name)
+			v.report(file, "duplicate plugin %q", p.Name)
 		}
 		names = append(names, p.Name)
 		var source string
@@ -70,14 +70,14 @@ func (v *validator) market(file string) {
 		}
 		dir := path.Join(strings.TrimSuffix(file, marketFile), source)
 		if _, ok := v.tree[dir+"/"+pluginFile]; !ok {
-			v.report(file, "the source %q of %s leads to no plugin", source, p.Name)
+			v.report(file, "the source %q of %s is not a plugin", source, p.Name)
 		}
 	}
 }
 
 // plugin checks the plugin below dir, which is empty or ends in a slash.
 func (v *validator) plugin(dir string) {
-	v.ps = append(v.ps, conformJSON(dir+pluginFile, v.tree[dir+pluginFile].Data, SchemaPlugin)...)
+	v.ps = append(v.ps, conformJSON(dir+pluginFile, v.tree[dir+pluginFile].Data, "plugin")...)
 	var plugin struct {
 		Name string `json:"name"`
 	}
@@ -95,7 +95,7 @@ func (v *validator) hooks(dir string) {
 	if !ok {
 		return
 	}
-	if ps := conformJSON(file, f.Data, SchemaHooks); len(ps) > 0 {
+	if ps := conformJSON(file, f.Data, "hooks"); len(ps) > 0 {
 		v.ps = append(v.ps, ps...)
 		return
 	}
@@ -105,22 +105,10 @@ func (v *validator) hooks(dir string) {
 		return
 	}
 	for event, groups := range hooks.Hooks {
-		if !event.Known() {
-			v.report(file, "the host has no event %q", event)
-			continue
-		}
 		seen := map[string]bool{}
 		for _, g := range groups {
-			if g.Matcher != "" && !event.TakesMatcher() {
-				v.report(file, "the event %s takes no matcher", event)
-			}
 			for _, h := range g.Hooks {
-				if h.If != "" && !event.TakesIf() {
-					v.report(file, "the event %s takes no if rule", event)
-				}
-				if event == host.SessionEnd && h.Timeout > host.SessionEndTimeout {
-					v.report(file, "the timeout of %s is %d: at most %d second fits", event, h.Timeout, host.SessionEndTimeout)
-				}
+				Hook{event, g.Matcher, h.If, h.Timeout, h.Status}.check(func(_, format string, args ...any) { v.report(file, format, args...) })
 				line := strings.Join(append([]string{h.Command}, h.Args...), " ")
 				if owner, ok := v.commands[line]; ok && owner != dir {
 					v.report(file, "the command line %q is also a hook of %s: the host runs one of the two", line, strings.TrimSuffix(owner, "/"))
@@ -128,7 +116,7 @@ func (v *validator) hooks(dir string) {
 				v.commands[line] = dir
 				id := g.Matcher + "\x00" + h.If + "\x00" + line
 				if seen[id] {
-					v.report(file, "the event %s has the command line %q twice", event, line)
+					v.report(file, "duplicate command line %q of the event %s", line, event)
 				}
 				seen[id] = true
 				program := dir + strings.TrimPrefix(h.Command, "${CLAUDE_PLUGIN_ROOT}/")
@@ -172,16 +160,26 @@ func (v *validator) files(dir, plugin string) {
 	v.readme(dir+"README.md", plugin)
 	if icon, ok := v.tree[dir+iconFile]; !ok {
 		v.report(dir+iconFile, "the file is missing")
-	} else if c, err := png.DecodeConfig(bytes.NewReader(icon.Data)); err != nil {
-		v.report(dir+iconFile, "not readable as PNG: %v", err)
-	} else if c.Width != c.Height || c.Width < 512 || c.Width > 2048 {
-		v.report(dir+iconFile, "the icon has %d by %d pixels: want a square of 512 to 2048", c.Width, c.Height)
+	} else if err := checkIcon(icon.Data); err != nil {
+		v.report(dir+iconFile, "%v", err)
 	}
 	for p, f := range v.tree {
 		if strings.HasPrefix(p, dir) && p != dir+iconFile && bytes.IndexByte(f.Data, '\r') >= 0 {
 			v.report(p, "the file has a carriage return; text in a plugin has LF only (case F73)")
 		}
 	}
+}
+
+// checkIcon returns what the host's directory has against an icon.
+func checkIcon(data []byte) error {
+	c, err := png.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return fmt.Errorf("the icon is not a valid PNG: %w", err)
+	}
+	if c.Width != c.Height || c.Width < 512 || c.Width > 2048 {
+		return fmt.Errorf("the icon has %d by %d pixels: want a square of 512 to 2048", c.Width, c.Height)
+	}
+	return nil
 }
 
 // readmeWords is how many words the host's directory wants in a README.
@@ -240,6 +238,18 @@ func bundled(p string) bool {
 		(strings.HasPrefix(name, "ccreload-") || name == "ccreload.exe")
 }
 
+// recordedCall is a line of a recording: one call of a hook.
+type recordedCall struct {
+	T       float64           `json:"t"`
+	Event   string            `json:"event"`
+	Env     map[string]string `json:"env"`
+	Payload struct {
+		Event string `json:"hook_event_name"`
+	} `json:"payload"`
+	Rows      []map[string]any `json:"transcript_rows,omitempty"`
+	Rewritten bool             `json:"transcript_rewritten,omitempty"`
+}
+
 // ValidateRecording reports what is wrong with a recording, one JSON object a
 // line. file names it in the problems.
 func ValidateRecording(file string, data []byte) error {
@@ -251,7 +261,7 @@ func ValidateRecording(file string, data []byte) error {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		for _, p := range conformJSON(file, line, SchemaRecording) {
+		for _, p := range conformJSON(file, line, "recording") {
 			// A line of a recording is long: its number is enough.
 			p.Line, p.Column, p.Source = n, max(p.Column, 1), ""
 			ps = append(ps, p)

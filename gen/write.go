@@ -22,54 +22,52 @@ type Change struct {
 	What string // added, updated, removed, kept; missing, changed, mode, orphaned
 }
 
-// Write brings the files below root in line with t and returns what it
+// write brings the files below root in line with t and returns what it
 // changed, sorted by path, also when it stops with an error half-way. New
 // content is first written beside the old, all of it, and then put in place
-// file by file: an error before that leaves everything as it was. Files that
-// an earlier run wrote and t no longer has are removed, unless somebody has
-// edited them; other files are never touched. Root keeps symbolic links from
-// leading outside.
+// file by file: an error before that leaves everything as it was. Of the stale
+// files, path → hash, which an earlier run wrote, those that t no longer has are
+// removed, unless somebody has edited them; other files are never touched. Root
+// keeps symbolic links from leading outside.
 //
-// The inventory comes last, so that a run that was killed knows no less than
-// the one before: the next one finishes what it began.
-func Write(root *os.Root, t Tree) ([]Change, error) {
-	inv, err := readInventory(root.FS())
-	if err != nil {
-		return nil, err
-	}
-	w, record := &writer{root: root}, &writer{root: root}
+// The file called last comes last, so that a run that was killed is known to
+// have been: the next one finishes what it began.
+func write(root *os.Root, t Tree, stale map[string]string, last string) ([]Change, error) {
+	w := &writer{root: root}
 	defer w.discard()
-	defer record.discard()
 	for _, p := range t.Paths() {
-		into := w
-		if p == InventoryPath {
-			into = record
+		if p == last {
+			continue
 		}
-		if err := into.stage(p, t[p]); err != nil {
+		if err := w.stage(p, t[p]); err != nil {
 			return nil, err
 		}
 	}
-	err = w.commit()
-	for _, p := range slices.Sorted(maps.Keys(inv.Files)) {
-		if _, ok := t[p]; !ok && err == nil {
-			err = w.remove(p, inv.Files[p])
+	for _, p := range slices.Sorted(maps.Keys(stale)) {
+		if _, ok := t[p]; !ok {
+			w.steps = append(w.steps, step{path: p, what: "removed", hash: stale[p]})
 		}
 	}
-	if err == nil {
-		err = record.commit()
+	if f, ok := t[last]; ok {
+		if err := w.stage(last, f); err != nil {
+			return nil, err
+		}
 	}
-	done := append(w.done, record.done...)
-	slices.SortFunc(done, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	return done, err
+	err := w.commit()
+	slices.SortFunc(w.done, byPath)
+	return w.done, err
 }
+
+func byPath(a, b Change) int { return strings.Compare(a.Path, b.Path) }
 
 type writer struct {
-	root   *os.Root
-	staged []staged
-	done   []Change
+	root  *os.Root
+	steps []step
+	done  []Change
 }
 
-type staged struct{ temp, path, what string }
+// step puts the file temp at path or, without temp, removes path.
+type step struct{ temp, path, what, hash string }
 
 // stage writes f beside p if it differs from what is there.
 func (w *writer) stage(p string, f File) error {
@@ -91,7 +89,7 @@ func (w *writer) stage(p string, f File) error {
 	if err := w.root.MkdirAll(path.Dir(p), 0o755); err != nil {
 		return w.unwritable(p, err)
 	}
-	w.staged = append(w.staged, staged{temp, p, what})
+	w.steps = append(w.steps, step{temp: temp, path: p, what: what})
 	out, err := w.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode)
 	if err != nil {
 		return w.unwritable(temp, err)
@@ -121,42 +119,35 @@ func (w *writer) unwritable(p string, err error) error {
 	return fmt.Errorf("%s cannot be written: %w: put that right and run the command again", p, Cause(err))
 }
 
-// commit puts what was staged in place.
+// commit takes the steps.
 func (w *writer) commit() error {
-	for len(w.staged) > 0 {
-		s := w.staged[0]
-		if err := w.root.Rename(s.temp, s.path); err != nil {
+	for ; len(w.steps) > 0; w.steps = w.steps[1:] {
+		s := w.steps[0]
+		var err error
+		if s.temp != "" {
+			err = w.root.Rename(s.temp, s.path)
+		} else if _, gone := w.root.Lstat(s.path); gone != nil {
+			continue
+		} else if data, bad := readFile(w.root.FS(), "", s.path); bad != nil || hash(data) != s.hash {
+			s.what = "kept"
+		} else if err = w.root.Remove(s.path); err == nil {
+			w.prune(path.Dir(s.path))
+		}
+		if err != nil {
 			return w.unwritable(s.path, err)
 		}
 		w.done = append(w.done, Change{s.path, s.what})
-		w.staged = w.staged[1:]
 	}
-	return nil
-}
-
-// remove removes p, which an earlier run wrote with the hash sum, unless
-// somebody has edited it.
-func (w *writer) remove(p, sum string) error {
-	if _, err := w.root.Lstat(p); err != nil {
-		return nil // gone already
-	}
-	if data, err := readFile(w.root.FS(), "", p); err != nil || hash(data) != sum {
-		w.done = append(w.done, Change{p, "kept"})
-		return nil
-	}
-	if err := w.root.Remove(p); err != nil {
-		return w.unwritable(p, err)
-	}
-	w.done = append(w.done, Change{p, "removed"})
-	w.prune(path.Dir(p))
 	return nil
 }
 
 // discard removes what was staged and not put in place.
 func (w *writer) discard() {
-	for _, s := range w.staged {
-		_ = w.root.Remove(s.temp)
-		w.prune(path.Dir(s.path))
+	for _, s := range w.steps {
+		if s.temp != "" {
+			_ = w.root.Remove(s.temp)
+			w.prune(path.Dir(s.path))
+		}
 	}
 }
 
@@ -173,18 +164,17 @@ func sameMode(a, b fs.FileMode) bool {
 	return runtime.GOOS == "windows" || (a&0o111 != 0) == (b&0o111 != 0)
 }
 
-// Compare returns how the files below fsys differ from t, sorted by path:
+// compare returns how the files below fsys differ from t, sorted by path:
 // missing, changed, mode (the executable bit), and orphaned, which is a file
 // in a generated place that nothing generates. Bundled runtimes are not
 // looked at.
-func Compare(fsys fs.FS, t Tree) ([]Change, error) {
+func compare(fsys fs.FS, t Tree) ([]Change, error) {
 	inv, err := readInventory(fsys)
 	if err != nil {
 		return nil, err
 	}
 	var out []Change
-	for _, p := range t.Paths() {
-		want := t[p]
+	for p, want := range t {
 		info, err := fs.Lstat(fsys, p)
 		if err != nil {
 			out = append(out, Change{p, "missing"}) // or out of reach, as generate will say
@@ -205,8 +195,8 @@ func Compare(fsys fs.FS, t Tree) ([]Change, error) {
 			out = append(out, Change{p, "mode"})
 		}
 	}
-	orphan := func(p string) {
-		if _, ok := t[p]; !ok && !bundled(p) {
+	for p := range inv.Files {
+		if _, err := fs.Stat(fsys, p); err == nil && !t.has(p) {
 			out = append(out, Change{p, "orphaned"})
 		}
 	}
@@ -214,25 +204,21 @@ func Compare(fsys fs.FS, t Tree) ([]Change, error) {
 		return nil, err
 	}
 	err = fs.WalkDir(fsys, "marketplace", func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
 			return fmt.Errorf("%s cannot be read: %w", p, Cause(err))
-		}
-		if !d.IsDir() {
-			orphan(p)
+		case !d.IsDir() && !t.has(p):
+			out = append(out, Change{p, "orphaned"})
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	for p := range inv.Files {
-		if _, err := fs.Stat(fsys, p); err == nil {
-			orphan(p)
-		}
-	}
-	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	return slices.Compact(out), nil
+	slices.SortFunc(out, byPath)
+	return slices.Compact(out), err
+}
+
+// has reports whether p is a file of t or a runtime that a build put there.
+func (t Tree) has(p string) bool {
+	_, ok := t[p]
+	return ok || bundled(p)
 }

@@ -301,15 +301,15 @@ func TestGenerateHeals(t *testing.T) {
 			put(t, dir, "gen/content/third/"+name, string(data))
 		}
 		p := project(t, dir)
-		// As Write does it, and dead after k files.
+		// As write does it, and dead after k files.
 		w := &writer{root: p.root}
 		for _, name := range p.Tree.Paths() {
 			if err := w.stage(name, p.Tree[name]); err != nil {
 				t.Fatal(err)
 			}
 		}
-		w.staged = slices.DeleteFunc(w.staged, func(s staged) bool { return s.path == InventoryPath })
-		w.staged = w.staged[:min(k, len(w.staged))]
+		w.steps = slices.DeleteFunc(w.steps, func(s step) bool { return s.path == InventoryPath })
+		w.steps = w.steps[:min(k, len(w.steps))]
 		if err := w.commit(); err != nil {
 			t.Fatal(err)
 		}
@@ -398,7 +398,7 @@ func TestReleasedContentStands(t *testing.T) {
 	dir, p := generated(t)
 	releases := Releases{}
 	releases.Record(p.Manifest, p.Tree)
-	put(t, dir, ReleasedPath, string(releases.Encode()))
+	put(t, dir, ReleasedPath, string(encode(releases)))
 	if err := project(t, dir).Released(); err != nil {
 		t.Fatal(err)
 	}
@@ -504,11 +504,11 @@ func TestInitRefuses(t *testing.T) {
 		below string
 		want  string
 	}{
-		"a file":            {func(p string) error { return os.WriteFile(p, nil, 0o644) }, "", " is a file: choose another directory, new or empty"},
-		"below a file":      {func(p string) error { return os.WriteFile(p, nil, 0o644) }, "/sub/sub", "choose another directory, new or empty"},
-		"a pipe":            {mkfifo, "", " is a named pipe: choose another directory"},
-		"a dangling link":   {func(p string) error { return os.Symlink("nowhere", p) }, "", " is a link that leads nowhere: choose another directory"},
-		"a device":          {func(p string) error { return os.Symlink(os.DevNull, p) }, "", " is a device: choose another directory"},
+		"a file":            {func(p string) error { return os.WriteFile(p, nil, 0o644) }, "", " cannot be a directory: not a directory: choose another, new or empty"},
+		"below a file":      {func(p string) error { return os.WriteFile(p, nil, 0o644) }, "/sub/sub", "not a directory: choose another, new or empty"},
+		"a pipe":            {mkfifo, "", " cannot be a directory: not a directory"},
+		"a dangling link":   {func(p string) error { return os.Symlink("nowhere", p) }, "", " cannot be a directory: file exists: choose another"},
+		"a device":          {func(p string) error { return os.Symlink(os.DevNull, p) }, "", " cannot be a directory: not a directory"},
 		"a file called gen": {func(p string) error { return errors.Join(os.Mkdir(p, 0o755), os.WriteFile(p+"/gen", nil, 0o644)) }, "", "gen is a file where a directory belongs: move it away"},
 		"another manifest":  {func(p string) error { return errors.Join(os.MkdirAll(p+"/gen/manifest.yaml", 0o755)) }, "", "gen/manifest.yaml exists in "},
 		"a template of others": {func(p string) error {

@@ -12,9 +12,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 
+	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/internal/cli"
 	"github.com/ccreload/ccreload/internal/cli/gencli"
 )
@@ -48,13 +52,37 @@ func write(dir string) error {
 	return nil
 }
 
+// manPages adds a page for cmd and one for each command below it. A page has no
+// date: two builds of one version are the same.
+func manPages(cmd *cobra.Command, files map[string][]byte) error {
+	cmd.DisableAutoGenTag = true
+	var page bytes.Buffer
+	header := doc.GenManHeader{Source: "ccreload " + ccreload.Version(), Manual: "User Commands", Date: &time.Time{}}
+	if err := doc.GenMan(cmd, &header, &page); err != nil {
+		return err
+	}
+	never := header.Date.Format("Jan 2006")
+	files["man/"+strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1"] = bytes.Replace(page.Bytes(), []byte(never), nil, 1)
+	for _, sub := range cmd.Commands() {
+		if !sub.IsAvailableCommand() {
+			continue
+		}
+		if err := manPages(sub, files); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // render returns the files of the programs by path.
 func render(programs ...*cobra.Command) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, root := range programs {
 		root.InitDefaultHelpCmd()
 		name := root.Name()
-		files["man/"+name+".1"] = manPage(root)
+		if err := manPages(root, files); err != nil {
+			return nil, err
+		}
 		for path, generate := range map[string]func(*bytes.Buffer) error{
 			name + ".bash": func(b *bytes.Buffer) error { return root.GenBashCompletionV2(b, true) },
 			"_" + name:     func(b *bytes.Buffer) error { return root.GenZshCompletion(b) },

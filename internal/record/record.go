@@ -6,7 +6,7 @@
 // A recording is JSON lines, one Call each. Strings in it may hold $PROJECT,
 // $HOME and $TMP for directories and /-PROJECT for the folder name the host
 // derives from the project; the object {"$fill": N} stands for a string of N
-// characters whose text was not kept. gen/schema/recording.json describes it.
+// characters whose text was not kept. `ccreload-gen schema recording` prints its schema.
 //
 // A replay never reads or writes outside the directory it was given.
 package record

@@ -33,7 +33,7 @@ func docsCommand() *cobra.Command {
 		Use:   "docs [DIR]",
 		Short: "Write only the option tables",
 		Long: `Write docs/options.md and, where README.md has the lines
-<!-- options:begin --> and <!-- options:end -->, the tables between them.
+` + "`<!-- options:begin -->` and `<!-- options:end -->`" + `, the tables between them.
 generate does the same and more.`,
 		Example: `  ccreload-gen docs
   ccreload-gen docs my-plugins`,

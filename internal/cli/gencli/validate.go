@@ -22,8 +22,8 @@ func validateCommand() *cobra.Command {
 		Short: "Hold a plugin, a marketplace, a manifest or a recording against the rules",
 		Long: `Check what PATH is against the JSON schemas and against what the host would
 refuse or silently ignore. PATH is the directory of a plugin or of a
-marketplace, or a repository that is one; a manifest (*.yaml); or a recording
-(*.jsonl, - for standard input). Without PATH it is the directory named by -C.
+marketplace, or a repository that is one; a manifest (.yaml); or a recording
+(.jsonl, - for standard input). Without PATH it is the directory named by -C.
 Exit code 1 means that it found something.`,
 		Example: `  ccreload-gen validate marketplace/plugins/cc-reload
   ccreload-gen validate gen/manifest.yaml
@@ -101,7 +101,7 @@ func schemaCommand() *cobra.Command {
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: gen.Schemas(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := gen.SchemaManifest
+			name := "manifest"
 			if len(args) == 1 {
 				name = args[0]
 			}
