@@ -21,26 +21,26 @@ var zipTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 // Windows. It is the amd64 one, which the arm64 systems can run as well.
 const (
 	windowsRuntime  = runtimeFile + ".exe"
-	windowsPlatform = Platform("windows/amd64")
+	windowsPlatform = platform("windows/amd64")
 )
 
-// Runtimes are release binaries of the runtime by platform.
-type Runtimes map[Platform][]byte
+// runtimeFiles are release binaries of the runtime by platform.
+type runtimeFiles map[platform][]byte
 
-// ReadRuntimes finds the runtime of each platform in dir, as goreleaser lays
+// readRuntimes finds the runtime of each platform in dir, as goreleaser lays
 // its builds out (ccreload_OS_ARCH…/ccreload) or as release assets are named
 // (ccreload-OS-ARCH). Windows names end in .exe.
-func ReadRuntimes(dir string, platforms []Platform) (Runtimes, error) {
-	out := Runtimes{}
+func readRuntimes(dir string, platforms []platform) (runtimeFiles, error) {
+	out := runtimeFiles{}
 	for _, p := range platforms {
 		program := path.Base(runtimeFile)
-		if p.OS() == "windows" {
+		if p.os() == "windows" {
 			program += ".exe"
 		}
 		var found []string
 		for _, pattern := range []string{
-			path.Base(p.Binary()),
-			fmt.Sprintf("ccreload_%s_%s*/%s", p.OS(), p.Arch(), program),
+			path.Base(p.binary()),
+			fmt.Sprintf("ccreload_%s_%s*/%s", p.os(), p.arch(), program),
 		} {
 			names, err := fs.Glob(os.DirFS(dir), pattern)
 			if err != nil {
@@ -61,31 +61,28 @@ func ReadRuntimes(dir string, platforms []Platform) (Runtimes, error) {
 }
 
 // checksums returns what the launchers hold a download against.
-func (r Runtimes) checksums(platforms []Platform) []checksum {
+func (r runtimeFiles) checksums(platforms []platform) []checksum {
 	var sums []checksum
 	for _, p := range platforms {
-		sums = append(sums, checksum{hash(r[p]), path.Base(p.Binary())})
+		sums = append(sums, checksum{hash(r[p]), path.Base(p.binary())})
 	}
 	return sums
 }
 
-// Bundle is what a release publishes beside the archives: a zip for each
-// plugin with the runtimes of all platforms inside, and a marketplace.json
-// that names them by URL and sha256. Keys are file names.
-type Bundle map[string][]byte
-
-// Bundle packs the plugins of t, the tree of m, with the runtimes.
-func (m *Manifest) Bundle(t Tree, runtimes Runtimes) (Bundle, error) {
-	out := Bundle{}
+// bundle returns what a release publishes beside the archives, by file name: a
+// zip for each plugin of t, the tree of m, with the runtimes of all platforms
+// inside, and a marketplace.json that names them by URL and sha256.
+func (m *manifest) bundle(t tree, runtimes runtimeFiles) (map[string][]byte, error) {
+	out := map[string][]byte{}
 	market := m.market("")
 	for i, p := range m.Plugins {
-		files := t.Sub(PluginDir(p.Name))
+		files := t.sub(pluginDir(p.Name))
 		for platform, data := range runtimes {
-			name := platform.Binary()
+			name := platform.binary()
 			if platform == windowsPlatform {
 				name = windowsRuntime
 			}
-			files[name] = File{Data: data, Mode: 0o755}
+			files[name] = file{Data: data, Mode: 0o755}
 		}
 		data, err := pack(files)
 		if err != nil {
@@ -114,13 +111,13 @@ type archiveJSON struct {
 }
 
 // pack returns a zip of t that depends on nothing but t.
-func pack(t Tree) ([]byte, error) {
+func pack(t tree) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(out, flate.BestCompression)
 	})
-	for _, name := range t.Paths() {
+	for _, name := range t.paths() {
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: zipTime}
 		h.SetMode(t[name].Mode)
 		f, err := w.CreateHeader(h)
@@ -139,37 +136,38 @@ func pack(t Tree) ([]byte, error) {
 // checksums (gen/checksums.txt) and contents (gen/released.json), so that the
 // version can never again stand for anything else. Content that differs from
 // what was released under this version is refused.
-func (p *Project) Bundle(runtimes Runtimes, record bool) (Bundle, error) {
-	sums := runtimes.checksums(p.Manifest.Platforms)
-	template, err := p.template()
+//
+// binaries is the directory of the runtimes. The keys of the result are file
+// names.
+func (p *Project) Bundle(binaries string, record bool) (map[string][]byte, error) {
+	runtimes, err := readRuntimes(binaries, p.manifest.Platforms)
 	if err != nil {
 		return nil, err
 	}
-	e := &emitter{m: p.Manifest, content: p.content(), template: template, sums: sums, tree: Tree{}}
-	tree, err := e.emit()
+	sums := runtimes.checksums(p.manifest.Platforms)
+	p.tree, err = emit(p.manifest, p.root.FS(), sums)
 	if err != nil {
 		return nil, err
 	}
-	p.Tree = tree
 	if err := p.Released(); err != nil {
 		return nil, err
 	}
-	bundle, err := p.Manifest.Bundle(tree, runtimes)
+	bundle, err := p.manifest.bundle(p.tree, runtimes)
 	if err != nil || !record {
 		return bundle, err
 	}
-	releases, err := ReadReleases(p.root.FS())
+	releases, err := readReleases(p.root.FS())
 	if err != nil {
 		return nil, err
 	}
-	releases.Record(p.Manifest, tree)
+	releases.record(p.manifest, p.tree)
 	var list bytes.Buffer
 	for _, sum := range sums {
 		fmt.Fprintf(&list, "%s  %s\n", sum.SHA256, sum.Name)
 	}
-	_, err = write(p.root, Tree{
-		"gen/" + checksums: {Data: list.Bytes(), Mode: 0o644},
-		ReleasedPath:       {Data: encode(releases), Mode: 0o644},
+	_, err = write(p.root, tree{
+		checksumsPath: {Data: list.Bytes(), Mode: 0o644},
+		releasedPath:  {Data: encode(releases), Mode: 0o644},
 	}, nil, "")
 	if err != nil {
 		return nil, err

@@ -14,17 +14,17 @@ import (
 
 // built lays out runtimes for every platform of the stock manifest, half as
 // goreleaser does and half as release assets.
-func built(t *testing.T, platforms []Platform) string {
+func built(t *testing.T, platforms []platform) string {
 	t.Helper()
 	dir := t.TempDir()
 	for i, p := range platforms {
-		path := filepath.Join(dir, filepath.Base(p.Binary()))
+		path := filepath.Join(dir, filepath.Base(p.binary()))
 		if i%2 == 0 {
 			name := "ccreload"
-			if p.OS() == "windows" {
+			if p.os() == "windows" {
 				name += ".exe"
 			}
-			path = filepath.Join(dir, "ccreload_"+p.OS()+"_"+p.Arch()+"_v1", name)
+			path = filepath.Join(dir, "ccreload_"+p.os()+"_"+p.arch()+"_v1", name)
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -46,18 +46,14 @@ func fork(t *testing.T) string {
 	return dir
 }
 
-func bundle(t *testing.T, dir string, record bool) (Bundle, error) {
+func bundle(t *testing.T, dir string, record bool) (map[string][]byte, error) {
 	t.Helper()
 	p, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	runtimes, err := ReadRuntimes(built(t, p.Manifest.Platforms), p.Manifest.Platforms)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p.Bundle(runtimes, record)
+	return p.Bundle(built(t, p.manifest.Platforms), record)
 }
 
 func TestBundleHoldsEveryPlatform(t *testing.T) {
@@ -118,7 +114,7 @@ func TestBundleHoldsEveryPlatform(t *testing.T) {
 			t.Errorf("checksums.txt of %s: %s", file, sums)
 		}
 	}
-	for _, path := range []string{"gen/checksums.txt", ReleasedPath} {
+	for _, path := range []string{"gen/checksums.txt", releasedPath} {
 		if _, err := os.Stat(filepath.Join(dir, path)); err == nil {
 			t.Errorf("a dry run wrote %s", path)
 		}
@@ -176,7 +172,7 @@ func TestBundleRecordsTheVersion(t *testing.T) {
 }
 
 func TestReadRuntimesNamesWhatIsMissing(t *testing.T) {
-	_, err := ReadRuntimes(t.TempDir(), []Platform{"linux/amd64"})
+	_, err := readRuntimes(t.TempDir(), []platform{"linux/amd64"})
 	if err == nil || !strings.Contains(err.Error(), "linux/amd64") {
 		t.Errorf("err %v", err)
 	}

@@ -52,7 +52,7 @@ func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // optionTable returns the options of p as a Markdown table without a final
 // newline, "" when it has none.
-func (p *Plugin) optionTable() string {
+func (p *plugin) optionTable() string {
 	if len(p.Options) == 0 {
 		return ""
 	}
@@ -75,7 +75,7 @@ func (p *Plugin) optionTable() string {
 }
 
 // optionsPage returns docs/options.md.
-func (m *Manifest) optionsPage() string {
+func (m *manifest) optionsPage() string {
 	var b strings.Builder
 	b.WriteString(`# Options
 
@@ -102,14 +102,14 @@ const (
 // spliceReadme returns readme with the option tables between its marks. A
 // text without marks comes back as it is; one mark without the other is an
 // error.
-func (m *Manifest) spliceReadme(readme string) (string, error) {
+func (m *manifest) spliceReadme(readme string) (string, error) {
 	head, rest, begun := strings.Cut(readme, optionsBegin)
 	_, tail, ended := strings.Cut(rest, optionsEnd)
 	switch {
 	case !begun && !strings.Contains(readme, optionsEnd):
 		return readme, nil
 	case !begun || !ended:
-		return "", errors.New(ReadmePath + " has one of the marks " + optionsBegin + " and " + optionsEnd + " without the other: it needs both, in this order")
+		return "", errors.New(readmePath + " has one of the marks " + optionsBegin + " and " + optionsEnd + " without the other: it needs both, in this order")
 	}
 	var b strings.Builder
 	b.WriteString(head + optionsBegin + "\n")

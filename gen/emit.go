@@ -12,46 +12,48 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Emit returns every file the manifest stands for, checked against the
-// schemas. content is the directory of the manifest, with the prose in
-// content/PLUGIN and, in a release, checksums.txt; template is plugin.tmpl.
-// Nothing is read but content, nothing is written. The error is Problems.
-func Emit(m *Manifest, content fs.FS, template string) (Tree, error) {
-	e := &emitter{m: m, content: content, template: template, tree: Tree{}}
-	e.checksums()
-	return e.emit()
-}
-
-func (e *emitter) emit() (Tree, error) {
-	m := e.m
+// emit returns every file the manifest stands for, checked against the
+// schemas. files is the project: plugin.tmpl, the prose in gen/content and, with
+// sums nil, gen/checksums.txt are read from it. Nothing else is read, nothing is
+// written. The error is Problems, or says that there is no template.
+func emit(m *manifest, files fs.FS, sums []checksum) (tree, error) {
+	template, err := readText(files, templatePath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no %s beside gen: take it from where the project came from, or run `ccreload-gen init` in a new directory", templatePath)
+	} else if err != nil {
+		return nil, err
+	}
+	e := &emitter{m: m, files: files, template: template, sums: sums, tree: tree{}}
+	if sums == nil {
+		e.checksums()
+	}
 	for i := range m.Plugins {
 		e.plugin(i)
 	}
 	e.json("marketplace/"+marketFile, m.market("./plugins/"))
 	e.json(marketFile, m.market("./"+pluginsDir+"/"))
-	e.add(OptionsPath, []byte(m.optionsPage()), 0o644)
+	e.add(optionsPath, []byte(m.optionsPage()), 0o644)
 	if err := e.ps.err(); err != nil {
 		return nil, err
 	}
-	if err := e.tree.Validate(); err != nil {
+	if err := e.tree.validate(); err != nil {
 		return nil, err
 	}
-	inventory := encode(e.tree.inventory())
-	e.add(InventoryPath, inventory, 0o644)
+	e.json(inventoryPath, e.tree.inventory())
 	return e.tree, nil
 }
 
 type emitter struct {
-	m        *Manifest
-	content  fs.FS
+	m        *manifest
+	files    fs.FS
 	template string
 	sums     []checksum
-	tree     Tree
+	tree     tree
 	ps       Problems
 }
 
 func (e *emitter) add(path string, data []byte, mode fs.FileMode) {
-	e.tree[path] = File{Data: data, Mode: mode}
+	e.tree[path] = file{Data: data, Mode: mode}
 }
 
 func (e *emitter) json(path string, v any) { e.add(path, encode(v), 0o644) }
@@ -59,13 +61,13 @@ func (e *emitter) json(path string, v any) { e.add(path, encode(v), 0o644) }
 // plugin adds the tree of plugin i.
 func (e *emitter) plugin(i int) {
 	p := &e.m.Plugins[i]
-	dir := PluginDir(p.Name) + "/"
+	dir := pluginDir(p.Name) + "/"
 	e.json(dir+pluginFile, e.m.pluginJSON(p))
 	e.json(dir+hooksFile, p.hooksJSON())
 	e.json(dir+profileFile, e.m.profile(p))
 	e.add(dir+iconFile, e.icon(i), 0o644)
 	e.sections(i, dir)
-	e.hosts(i, e.tree.Sub(PluginDir(p.Name)))
+	e.hosts(i, e.tree.sub(pluginDir(p.Name)))
 }
 
 //go:embed icon.png
@@ -78,10 +80,10 @@ func (e *emitter) icon(i int) []byte {
 		return defaultIcon
 	}
 	file := path.Join(contentDir, p.Name, p.Icon)
-	data, err := readFile(e.content, "gen", file)
+	data, err := readFile(e.files, "", file)
 	if err == nil {
 		if err = checkIcon(data); err != nil {
-			err = fmt.Errorf("gen/%s: %w", file, err)
+			err = fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	if err != nil {
@@ -111,13 +113,13 @@ func (e *emitter) sections(i int, dir string) {
 	if view == nil {
 		return // a body is missing or wrong: said already
 	}
-	text, err := execute(TemplatePath, e.template, view, e.m.functions(p))
+	text, err := execute(templatePath, e.template, view, e.m.functions(p))
 	if err != nil {
 		e.fail("", err)
 		return
 	}
 	refuse := func(format string, args ...any) {
-		e.ps = append(e.ps, Problem{File: TemplatePath, Message: fmt.Sprintf(format, args...)})
+		e.ps = append(e.ps, problem{File: templatePath, Message: fmt.Sprintf(format, args...)})
 	}
 	archive := txtar.Parse([]byte(text))
 	if len(archive.Files) == 0 {
@@ -148,12 +150,12 @@ var urlPattern = regexp.MustCompile(`https?://([A-Za-z0-9.-]+)`)
 // hosts reports every host that a program or a prose file of the plugin names
 // in a URL and that the manifest does not declare. README and LICENSE are for
 // people: what they link to is not reached by the plugin.
-func (e *emitter) hosts(i int, tree Tree) {
+func (e *emitter) hosts(i int, tree tree) {
 	declared := map[string]bool{}
 	for _, n := range e.m.Plugins[i].Network {
 		declared[n.Host] = true
 	}
-	for _, path := range tree.Paths() {
+	for _, path := range tree.paths() {
 		if !strings.HasPrefix(path, "bin/") && !strings.HasPrefix(path, "commands/") && !strings.HasPrefix(path, "skills/") {
 			continue
 		}
@@ -174,11 +176,10 @@ var checksumLine = regexp.MustCompile(`^([0-9a-f]{64}) [ *]([^ /\\]+)$`)
 
 // checksums reads the hashes of the release assets, if a release wrote them.
 func (e *emitter) checksums() {
-	const file = "gen/" + checksums
-	text, err := readText(e.content, "gen", checksums)
+	text, err := readText(e.files, checksumsPath)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		if ps := problems(err); ps == nil {
-			err = Problems{{File: file, Message: strings.TrimPrefix(err.Error(), file+" ")}}
+			err = Problems{{File: checksumsPath, Message: strings.TrimPrefix(err.Error(), checksumsPath+" ")}}
 		}
 		e.fail("", err)
 	}
@@ -188,7 +189,7 @@ func (e *emitter) checksums() {
 		}
 		m := checksumLine.FindStringSubmatch(line)
 		if m == nil {
-			e.ps = append(e.ps, Problem{File: file, Line: at + 1, Column: 1, Source: line, Message: "want a sha256 in lower case, two spaces and the name of a release asset"})
+			e.ps = append(e.ps, problem{File: checksumsPath, Line: at + 1, Column: 1, Source: line, Message: "want a sha256 in lower case, two spaces and the name of a release asset"})
 			continue
 		}
 		e.sums = append(e.sums, checksum{m[1], m[2]})

@@ -17,7 +17,7 @@ import (
 // Regenerate with go test ./gen -run TestEmitGolden -update.
 func TestEmitGolden(t *testing.T) {
 	t.Parallel()
-	m, err := Decode(ManifestPath, []byte(small))
+	m, err := decode(ManifestPath, []byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,14 +25,16 @@ func TestEmitGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := Emit(m, smallContent(), string(template))
+	content := smallContent(t)
+	content[templatePath].Data = template
+	tree, err := emit(m, content, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := &txtar.Archive{Comment: []byte("The tree of the manifest small in gen_test.go.\n\n")}
-	for _, p := range tree.Paths() {
+	for _, p := range tree.paths() {
 		f := tree[p]
-		if p == InventoryPath {
+		if p == inventoryPath {
 			continue // the hashes of the rest
 		}
 		data := f.Data
@@ -90,7 +92,7 @@ func TestEmitIsReproducible(t *testing.T) {
 	t.Parallel()
 	_, first := smallTree(t)
 	_, second := smallTree(t)
-	if !maps.EqualFunc(first, second, func(a, b File) bool { return a.Mode == b.Mode && bytes.Equal(a.Data, b.Data) }) {
+	if !maps.EqualFunc(first, second, func(a, b file) bool { return a.Mode == b.Mode && bytes.Equal(a.Data, b.Data) }) {
 		t.Error("two runs differ")
 	}
 	for p, f := range first {
@@ -109,11 +111,11 @@ func TestEmitIsReproducible(t *testing.T) {
 // A changed default reaches every place that names it.
 func TestDefaultFlows(t *testing.T) {
 	t.Parallel()
-	m, err := Decode(ManifestPath, []byte(strings.Replace(small, `default: "45"`, `default: "30"`, 1)))
+	m, err := decode(ManifestPath, []byte(strings.Replace(small, `default: "45"`, `default: "30"`, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := Emit(m, smallContent(), stockTemplate(t))
+	tree, err := emit(m, smallContent(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +124,7 @@ func TestDefaultFlows(t *testing.T) {
 		"marketplace/plugins/first/.claude-plugin/plugin.json": `"default": 30`,
 		"marketplace/plugins/first/commands/go.md":             "Go at 30 or automatic:",
 		"marketplace/plugins/first/README.md":                  "At 30 (0 to 95, or `off`) something is said, `calm` or `loud`.",
-		OptionsPath:                                            "| `budget` | 30 | 0 to 95, or `off` |",
+		optionsPath:                                            "| `budget` | 30 | 0 to 95, or `off` |",
 	} {
 		if !strings.Contains(string(tree[p].Data), want) {
 			t.Errorf("%s has no %q:\n%s", p, want, tree[p].Data)
@@ -132,16 +134,16 @@ func TestDefaultFlows(t *testing.T) {
 
 func TestChecksums(t *testing.T) {
 	t.Parallel()
-	m, err := Decode(ManifestPath, []byte(small))
+	m, err := decode(ManifestPath, []byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := strings.Repeat("0123456789abcdef", 4)
-	content := smallContent()
-	file := *content["content/first/go.md"]
+	content := smallContent(t)
+	file := *content["gen/content/first/go.md"]
 	file.Data = []byte("# of a release\n" + sum + "  tools-linux-amd64\n\n" + sum + " *tools.exe\n")
-	content[checksums] = &file
-	tree, err := Emit(m, content, stockTemplate(t))
+	content[checksumsPath] = &file
+	tree, err := emit(m, content, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,28 +153,28 @@ func TestChecksums(t *testing.T) {
 	}
 	for _, bad := range []string{"abc  name", strings.ToUpper(sum) + "  name", sum, sum + "  ../name", sum + "  a b"} {
 		file.Data = []byte("\n" + bad + "\n")
-		_, err := Emit(m, content, stockTemplate(t))
+		_, err := emit(m, content, nil)
 		wants(t, err, "gen/checksums.txt:2:1: want a sha256 in lower case")
 	}
 }
 
-// Each row changes a file that Emit reads.
+// Each row changes a file that emit reads.
 func TestEmitRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ file, text, want string }{
-		"missing body":         {"content/first/go.md", "", "gen/manifest.yaml:73:15: there is no file gen/content/first/go.md\n   73 |         body: go.md"},
-		"missing icon":         {"content/first/icon.png", "", "gen/manifest.yaml:22:11: there is no file gen/content/first/icon.png"},
-		"icon of text":         {"content/first/icon.png", "x", "gen/manifest.yaml:22:11: gen/content/first/icon.png: the icon is not a valid PNG"},
-		"missing readme":       {"content/second/README.md", "", "there is no file gen/content/second/README.md"},
-		"empty body":           {"content/first/go.md", " \n\n", "the file gen/content/first/go.md is empty"},
-		"unknown option":       {"content/first/go.md", "a\n\nat {{opt \"budgit\"}} %\n", "gen/content/first/go.md:3:6: the plugin first has no option \"budgit\"; did you mean \"budget\"?\n    3 | at {{opt \"budgit\"}} %\n"},
-		"option of another":    {"content/second/second.md", `{{opt "budget"}}`, `gen/content/second/second.md:1:3: the plugin second has no option "budget"`},
-		"unknown setting":      {"content/first/go.md", "a\nrun `ccreload config set KEY X` or `ccreload config set budgit X`\n", "gen/content/first/go.md:2:57: the plugin first has no option \"budgit\"; did you mean \"budget\"?"},
-		"unknown function":     {"content/first/go.md", "x\n{{option 1}}\n", `gen/content/first/go.md:2:1: function "option" not defined`},
-		"unfinished action":    {"content/first/go.md", "x\n{{opt\n", "gen/content/first/go.md:3:1: unclosed action started at gen/content/first/go.md:2"},
-		"carriage return":      {"content/first/go.md", "a\nb\rc\n", "marketplace/plugins/first/commands/go.md: the file has a carriage return"},
-		"a file mark":          {"content/first/go.md", "a\n-- b --\n", "gen/content/first/go.md:2:1: a line like this begins a file in plugin.tmpl"},
-		"undeclared host":      {"content/first/go.md", "curl https://Example.org:80/x and http://github.com\n", "gen/manifest.yaml:23:5: commands/go.md reaches the host \"example.org\", which is not declared here"},
+		"missing body":         {"gen/content/first/go.md", "", "gen/manifest.yaml:73:15: there is no file gen/content/first/go.md\n   73 |         body: go.md"},
+		"missing icon":         {"gen/content/first/icon.png", "", "gen/manifest.yaml:22:11: there is no file gen/content/first/icon.png"},
+		"icon of text":         {"gen/content/first/icon.png", "x", "gen/manifest.yaml:22:11: gen/content/first/icon.png: the icon is not a valid PNG"},
+		"missing readme":       {"gen/content/second/README.md", "", "there is no file gen/content/second/README.md"},
+		"empty body":           {"gen/content/first/go.md", " \n\n", "the file gen/content/first/go.md is empty"},
+		"unknown option":       {"gen/content/first/go.md", "a\n\nat {{opt \"budgit\"}} %\n", "gen/content/first/go.md:3:6: the plugin first has no option \"budgit\"; did you mean \"budget\"?\n    3 | at {{opt \"budgit\"}} %\n"},
+		"option of another":    {"gen/content/second/second.md", `{{opt "budget"}}`, `gen/content/second/second.md:1:3: the plugin second has no option "budget"`},
+		"unknown setting":      {"gen/content/first/go.md", "a\nrun `ccreload config set KEY X` or `ccreload config set budgit X`\n", "gen/content/first/go.md:2:57: the plugin first has no option \"budgit\"; did you mean \"budget\"?"},
+		"unknown function":     {"gen/content/first/go.md", "x\n{{option 1}}\n", `gen/content/first/go.md:2:1: function "option" not defined`},
+		"unfinished action":    {"gen/content/first/go.md", "x\n{{opt\n", "gen/content/first/go.md:3:1: unclosed action started at gen/content/first/go.md:2"},
+		"carriage return":      {"gen/content/first/go.md", "a\nb\rc\n", "marketplace/plugins/first/commands/go.md: the file has a carriage return"},
+		"a file mark":          {"gen/content/first/go.md", "a\n-- b --\n", "gen/content/first/go.md:2:1: a line like this begins a file in plugin.tmpl"},
+		"undeclared host":      {"gen/content/first/go.md", "curl https://Example.org:80/x and http://github.com\n", "gen/manifest.yaml:23:5: commands/go.md reaches the host \"example.org\", which is not declared here"},
 		"template, no section": {"plugin.tmpl", "nothing\n", "plugin.tmpl: no section found"},
 		"template, unknown":    {"plugin.tmpl", "-- a --\n{{.Nope}}\n", "plugin.tmpl:2:3: "},
 		"template, option":     {"plugin.tmpl", "-- a --\n{{opt \"nope\"}}\n", `plugin.tmpl:2:3: the plugin first has no option "nope"`},
@@ -185,20 +187,16 @@ func TestEmitRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := Decode(ManifestPath, []byte(small))
+			m, err := decode(ManifestPath, []byte(small))
 			if err != nil {
 				t.Fatal(err)
 			}
-			content, template := smallContent(), stockTemplate(t)
-			switch {
-			case tt.file == "plugin.tmpl":
-				template = tt.text
-			case tt.text == "":
+			content := smallContent(t)
+			content[tt.file].Data = []byte(tt.text)
+			if tt.text == "" {
 				delete(content, tt.file)
-			default:
-				content[tt.file].Data = []byte(tt.text)
 			}
-			_, err = Emit(m, content, template)
+			_, err = emit(m, content, nil)
 			wants(t, err, tt.want)
 		})
 	}
@@ -207,18 +205,18 @@ func TestEmitRefuses(t *testing.T) {
 // A piece that bodies share stands in each of them, as it is.
 func TestInclude(t *testing.T) {
 	t.Parallel()
-	m, err := Decode(ManifestPath, []byte(small))
+	m, err := decode(ManifestPath, []byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := smallContent()
-	content["content/first/go.md"].Data = []byte("before\n\n{{include \"form.md\"}}\n\nafter\n")
-	_, err = Emit(m, content, stockTemplate(t))
+	content := smallContent(t)
+	content["gen/content/first/go.md"].Data = []byte("before\n\n{{include \"form.md\"}}\n\nafter\n")
+	_, err = emit(m, content, nil)
 	wants(t, err, "gen/content/first/go.md:3:3: there is no file gen/content/first/form.md")
-	piece := *content["content/first/README.md"]
+	piece := *content["gen/content/first/README.md"]
 	piece.Data = []byte("a {{piece}}\n")
-	content["content/first/form.md"] = &piece
-	tree, err := Emit(m, content, stockTemplate(t))
+	content["gen/content/first/form.md"] = &piece
+	tree, err := emit(m, content, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,15 +227,15 @@ func TestInclude(t *testing.T) {
 
 func TestEmitReportsEverything(t *testing.T) {
 	t.Parallel()
-	m, err := Decode(ManifestPath, []byte(small))
+	m, err := decode(ManifestPath, []byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := smallContent()
-	delete(content, "content/first/go.md")
-	delete(content, "content/second/second.md")
-	content["content/first/README.md"].Data = []byte(`{{opt "x"}}`)
-	_, err = Emit(m, content, stockTemplate(t))
+	content := smallContent(t)
+	delete(content, "gen/content/first/go.md")
+	delete(content, "gen/content/second/second.md")
+	content["gen/content/first/README.md"].Data = []byte(`{{opt "x"}}`)
+	_, err = emit(m, content, nil)
 	var ps Problems
 	if !errors.As(err, &ps) || len(ps) != 3 {
 		t.Fatalf("%v, want three problems", err)
@@ -278,17 +276,16 @@ func TestRecordingsAreValid(t *testing.T) {
 }
 
 func BenchmarkGenerate(b *testing.B) {
-	template := stockTemplate(b)
 	for b.Loop() {
 		data, err := source.ReadFile("manifest.yaml")
 		if err != nil {
 			b.Fatal(err)
 		}
-		m, err := Decode(ManifestPath, data)
+		m, err := decode(ManifestPath, data)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := Emit(m, source, template); err != nil {
+		if _, err := emit(m, os.DirFS(".."), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,7 +1,7 @@
 // Package gen is the generator: it turns one typed manifest, the prose beside
 // it and a template into every file of every plugin and of the marketplace.
 //
-// Emit is pure: it maps a manifest to a Tree and touches nothing. Writing,
+// emit is pure: it maps a manifest to a tree and touches nothing. Writing,
 // comparing and bundling only consume the tree. The package knows no plugin
 // by name; a plugin is data.
 //
@@ -19,15 +19,15 @@ var source embed.FS // what a fork starts from
 // Where things are, relative to the root of a project, with slashes.
 const (
 	ManifestPath  = "gen/manifest.yaml"
-	ReleasedPath  = "gen/released.json"
-	TemplatePath  = "plugin.tmpl"
-	InventoryPath = "marketplace/.generated.json"
-	OptionsPath   = "docs/options.md"
-	ReadmePath    = "README.md"
+	releasedPath  = "gen/released.json"
+	checksumsPath = "gen/checksums.txt" // written by a release
+	templatePath  = "plugin.tmpl"
+	inventoryPath = "marketplace/.generated.json"
+	optionsPath   = "docs/options.md"
+	readmePath    = "README.md"
 
-	contentDir  = "content" // below gen/
+	contentDir  = "gen/content"
 	pluginsDir  = "marketplace/plugins"
-	checksums   = "checksums.txt" // below gen/, written by a release
 	profileFile = "ccreload.json"
 	hooksFile   = "hooks/hooks.json"
 	pluginFile  = ".claude-plugin/plugin.json"
@@ -36,5 +36,5 @@ const (
 	runtimeFile = "bin/ccreload"
 )
 
-// PluginDir returns where the tree of a plugin lies.
-func PluginDir(plugin string) string { return pluginsDir + "/" + plugin }
+// pluginDir returns where the tree of a plugin lies.
+func pluginDir(plugin string) string { return pluginsDir + "/" + plugin }

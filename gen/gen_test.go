@@ -102,22 +102,24 @@ plugins:
         body: second.md
 `
 
-// smallContent is the prose of small.
-func smallContent() fstest.MapFS {
+// smallContent is what small is generated from, in the template of the repository.
+func smallContent(t testing.TB) fstest.MapFS {
+	t.Helper()
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	return fstest.MapFS{
-		"content/first/icon.png":   {Data: defaultIcon},
-		"content/first/README.md":  file("At {{opt \"budget\"}} ({{range_of \"budget\"}}) something is said, {{choices \"mode\"}}.\n"),
-		"content/first/go.md":      file("Go at {{opt \"budget\"}} or {{opt \"limit\"}}: $ARGUMENTS\n"),
-		"content/second/README.md": file("It has no options.\n"),
-		"content/second/second.md": file("# Second\n\nDo it.\n"),
+		templatePath:                   file(stockTemplate(t)),
+		"gen/content/first/icon.png":   {Data: defaultIcon},
+		"gen/content/first/README.md":  file("At {{opt \"budget\"}} ({{range_of \"budget\"}}) something is said, {{choices \"mode\"}}.\n"),
+		"gen/content/first/go.md":      file("Go at {{opt \"budget\"}} or {{opt \"limit\"}}: $ARGUMENTS\n"),
+		"gen/content/second/README.md": file("It has no options.\n"),
+		"gen/content/second/second.md": file("# Second\n\nDo it.\n"),
 	}
 }
 
 // stockTemplate is plugin.tmpl of the repository.
 func stockTemplate(t testing.TB) string {
 	t.Helper()
-	data, err := os.ReadFile("../" + TemplatePath)
+	data, err := os.ReadFile("../" + templatePath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,13 +127,13 @@ func stockTemplate(t testing.TB) string {
 }
 
 // smallTree returns the tree of small.
-func smallTree(t testing.TB) (*Manifest, Tree) {
+func smallTree(t testing.TB) (*manifest, tree) {
 	t.Helper()
-	m, err := Decode(ManifestPath, []byte(small))
+	m, err := decode(ManifestPath, []byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := Emit(m, smallContent(), stockTemplate(t))
+	tree, err := emit(m, smallContent(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,14 +145,13 @@ func smallProject(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	put(t, dir, ManifestPath, small)
-	put(t, dir, TemplatePath, stockTemplate(t))
-	content := smallContent()
+	content := smallContent(t)
 	for name := range content {
 		data, err := fs.ReadFile(content, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		put(t, dir, "gen/"+name, string(data))
+		put(t, dir, name, string(data))
 	}
 	return dir
 }

@@ -31,7 +31,7 @@ type hooksFileJSON struct {
 // hooksJSON returns hooks/hooks.json: exec form, no shell, and nothing in a
 // command line that changes from release to release, since hosts key their
 // trust on it (docs/host.md, Plugins).
-func (p *Plugin) hooksJSON() hooksFileJSON {
+func (p *plugin) hooksJSON() hooksFileJSON {
 	out := hooksFileJSON{Description: p.Description, Hooks: map[host.Event][]groupJSON{}}
 	for _, h := range p.Hooks {
 		groups := out.Hooks[h.Event]
@@ -91,7 +91,7 @@ type pluginFileJSON struct {
 // pluginJSON returns .claude-plugin/plugin.json. It names no hooks, commands
 // or skills: the host finds them where they are, and would load what is named
 // here as well a second time (case F20).
-func (m *Manifest) pluginJSON(p *Plugin) pluginFileJSON {
+func (m *manifest) pluginJSON(p *plugin) pluginFileJSON {
 	out := pluginFileJSON{
 		Name:        p.Name,
 		Version:     m.Version,
@@ -165,7 +165,7 @@ type marketPlugin struct {
 
 // market returns a marketplace.json whose sources are paths below prefix,
 // which begins with ./ (case F45).
-func (m *Manifest) market(prefix string) marketFileJSON {
+func (m *manifest) market(prefix string) marketFileJSON {
 	out := marketFileJSON{
 		Name:        m.Marketplace.Name,
 		Description: m.Marketplace.Description,

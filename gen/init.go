@@ -18,8 +18,8 @@ var forkReadme []byte
 // the files there, the error says which, and dir is as before. The manifest
 // comes last: without one, what an interrupted Init has left is completed.
 func Init(dir, template string) ([]string, error) {
-	t := Tree{
-		TemplatePath: {Data: []byte(template), Mode: 0o644},
+	t := tree{
+		templatePath: {Data: []byte(template), Mode: 0o644},
 		"FORK.md":    {Data: forkReadme, Mode: 0o644},
 	}
 	err := fs.WalkDir(source, ".", func(p string, d fs.DirEntry, err error) error {
@@ -30,7 +30,7 @@ func Init(dir, template string) ([]string, error) {
 			return nil
 		}
 		data, err := fs.ReadFile(source, p)
-		t["gen/"+p] = File{Data: data, Mode: 0o644}
+		t["gen/"+p] = file{Data: data, Mode: 0o644}
 		return err
 	})
 	if err != nil {
@@ -46,18 +46,18 @@ func Init(dir, template string) ([]string, error) {
 		}
 		return nil, err
 	}
-	return t.Paths(), nil
+	return t.paths(), nil
 }
 
 // begin writes the files of t into dir, none of which may be there; but of a
 // project without a manifest they may, as an interrupted Init leaves them.
-func begin(dir string, t Tree) error {
+func begin(dir string, t tree) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("%s cannot be opened: %w: choose another directory", dir, Cause(err))
 	}
 	defer root.Close()
-	for _, p := range t.Paths() {
+	for _, p := range t.paths() {
 		if _, err := root.Lstat(p); err != nil {
 			continue // missing, or write will say why not
 		}

@@ -6,51 +6,52 @@ import (
 	"github.com/ccreload/ccreload/internal/host"
 )
 
-// Manifest is gen/manifest.yaml: everything the plugins of one marketplace are.
+// manifest is gen/manifest.yaml: everything the plugins of one marketplace are.
 // What a key takes beyond its type is in fields.yaml; one that may be left out
 // has omitempty.
-type Manifest struct {
+type manifest struct {
 	Name           string        `yaml:"name"`
 	Version        string        `yaml:"version"`
 	Description    string        `yaml:"description"`
 	Repository     string        `yaml:"repository"` // https://HOST/OWNER/REPO
 	License        string        `yaml:"license"`    // an SPDX id
 	Author         string        `yaml:"author"`
-	Marketplace    Marketplace   `yaml:"marketplace"`
+	Marketplace    marketplace   `yaml:"marketplace"`
 	MinHostVersion string        `yaml:"min-host-version"`
-	Platforms      []Platform    `yaml:"platforms"`
+	Platforms      []platform    `yaml:"platforms"`
 	Windows        []host.Window `yaml:"windows"`
-	Prices         []Price       `yaml:"prices,omitempty"`
-	Plugins        []Plugin      `yaml:"plugins"`
+	Prices         []price       `yaml:"prices,omitempty"`
+	Plugins        []plugin      `yaml:"plugins"`
 
 	doc *document // where each value stands, for errors
 }
 
-// Marketplace is how users name the collection: /plugin install X@NAME.
-type Marketplace struct {
+// marketplace is how users name the collection: /plugin install X@NAME.
+type marketplace struct {
 	Name        string `yaml:"name"`
 	Description string `yaml:"description"`
 }
 
-// Platform is an operating system and a CPU, as GOOS/GOARCH.
-type Platform string
+// platform is an operating system and a CPU, as GOOS/GOARCH.
+type platform string
 
-// OS returns the operating system as Go names it.
-func (p Platform) OS() string { os, _, _ := strings.Cut(string(p), "/"); return os }
+// os returns the operating system as Go names it.
+func (p platform) os() string { os, _, _ := strings.Cut(string(p), "/"); return os }
 
-// Arch returns the CPU as Go names it.
-func (p Platform) Arch() string { _, arch, _ := strings.Cut(string(p), "/"); return arch }
+// arch returns the CPU as Go names it.
+func (p platform) arch() string { _, arch, _ := strings.Cut(string(p), "/"); return arch }
 
-// Binary returns the path, in a plugin, of the runtime bundled for p.
-func (p Platform) Binary() string {
-	name := runtimeFile + "-" + p.OS() + "-" + p.Arch()
-	if p.OS() == "windows" {
+// binary returns the path, in a plugin, of the runtime bundled for p.
+func (p platform) binary() string {
+	name := runtimeFile + "-" + p.os() + "-" + p.arch()
+	if p.os() == "windows" {
 		name += ".exe"
 	}
 	return name
 }
 
-// Rates are prices in US dollars per million tokens.
+// Rates are prices in US dollars per million tokens. It is exported since
+// the YAML library fills no other struct that is embedded.
 type Rates struct {
 	Input        float64 `yaml:"input"`
 	Output       float64 `yaml:"output"`
@@ -59,44 +60,44 @@ type Rates struct {
 	CacheRead    float64 `yaml:"cache-read"`
 }
 
-// Price is what a model costs.
-type Price struct {
+// price is what a model costs.
+type price struct {
 	Model string `yaml:"model"`
 	Rates `yaml:",inline"`
 	// LongPrompt, when set, prices every token of a request whose prompt has
 	// more than Above tokens.
-	LongPrompt *LongPrompt `yaml:"long-prompt,omitempty"`
+	LongPrompt *longPrompt `yaml:"long-prompt,omitempty"`
 }
 
-// LongPrompt is the second tier of a price.
-type LongPrompt struct {
+// longPrompt is the second tier of a price.
+type longPrompt struct {
 	Above int `yaml:"above"`
 	Rates `yaml:",inline"`
 }
 
-// Plugin is one plugin of the marketplace.
-type Plugin struct {
+// plugin is one plugin of the marketplace.
+type plugin struct {
 	Name        string        `yaml:"name"`
 	Title       string        `yaml:"title"`
 	Description string        `yaml:"description"`
 	Keywords    []string      `yaml:"keywords,omitempty"`
 	Readme      string        `yaml:"readme"`         // body of the README, below content/NAME
 	Icon        string        `yaml:"icon,omitempty"` // a PNG below content/NAME
-	Network     []Access      `yaml:"network,omitempty"`
+	Network     []access      `yaml:"network,omitempty"`
 	Options     []host.Option `yaml:"options,omitempty"`
-	Hooks       []Hook        `yaml:"hooks"`
-	Commands    []Prose       `yaml:"commands,omitempty"`
-	Skills      []Prose       `yaml:"skills,omitempty"`
+	Hooks       []hook        `yaml:"hooks"`
+	Commands    []prose       `yaml:"commands,omitempty"`
+	Skills      []prose       `yaml:"skills,omitempty"`
 }
 
-// Access is a host the plugin may reach, with the reason.
-type Access struct {
+// access is a host the plugin may reach, with the reason.
+type access struct {
 	Host string `yaml:"host"`
 	Why  string `yaml:"why"`
 }
 
-// Hook is one handler of one event.
-type Hook struct {
+// hook is one handler of one event.
+type hook struct {
 	Event   host.Event `yaml:"event"`
 	Matcher string     `yaml:"matcher,omitempty"`
 	If      string     `yaml:"if,omitempty"`
@@ -104,9 +105,9 @@ type Hook struct {
 	Status  string     `yaml:"status,omitempty"` // what the host shows while it runs
 }
 
-// Prose is a command or a skill: Markdown that the host gives to the model.
+// prose is a command or a skill: Markdown that the host gives to the model.
 // The keys are those of the host's frontmatter.
-type Prose struct {
+type prose struct {
 	Name         string   `yaml:"name"`
 	Description  string   `yaml:"description"`
 	ArgumentHint string   `yaml:"argument-hint,omitempty"`
@@ -118,9 +119,9 @@ type Prose struct {
 	Body       string `yaml:"body"` // Markdown below content/PLUGIN
 }
 
-// Decode reads a manifest. file names it in errors. The error is Problems:
+// decode reads a manifest. file names it in errors. The error is Problems:
 // all that is wrong, each with its line, as far as one run can tell.
-func Decode(file string, data []byte) (*Manifest, error) {
+func decode(file string, data []byte) (*manifest, error) {
 	doc, err := parse(file, data)
 	if err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func Decode(file string, data []byte) (*Manifest, error) {
 	if ps := doc.conform("manifest"); len(ps) > 0 {
 		return nil, ps.err()
 	}
-	m := &Manifest{doc: doc}
+	m := &manifest{doc: doc}
 	if err := doc.decode(m); err != nil {
 		return nil, err
 	}
@@ -138,8 +139,8 @@ func Decode(file string, data []byte) (*Manifest, error) {
 	return m, nil
 }
 
-// Plugin returns the plugin called name.
-func (m *Manifest) Plugin(name string) (*Plugin, bool) {
+// plugin returns the plugin called name.
+func (m *manifest) plugin(name string) (*plugin, bool) {
 	for i := range m.Plugins {
 		if m.Plugins[i].Name == name {
 			return &m.Plugins[i], true
@@ -148,15 +149,15 @@ func (m *Manifest) Plugin(name string) (*Plugin, bool) {
 	return nil, false
 }
 
-// Slug returns OWNER/REPO of the repository.
-func (m *Manifest) Slug() string {
+// slug returns OWNER/REPO of the repository.
+func (m *manifest) slug() string {
 	_, rest, _ := strings.Cut(m.Repository, "://")
 	_, slug, _ := strings.Cut(rest, "/")
 	return slug
 }
 
 // profile is what the runtime is told of p.
-func (m *Manifest) profile(p *Plugin) host.Profile {
+func (m *manifest) profile(p *plugin) host.Profile {
 	return host.Profile{
 		Plugin:         p.Name,
 		Version:        m.Version,

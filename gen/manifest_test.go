@@ -17,11 +17,11 @@ func TestStockManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Decode(ManifestPath, data)
+	m, err := decode(ManifestPath, data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, ok := m.Plugin("cc-reload")
+	p, ok := m.plugin("cc-reload")
 	if !ok {
 		t.Fatal("there is no cc-reload")
 	}
@@ -145,7 +145,7 @@ func TestDecodeRefuses(t *testing.T) {
 			if !strings.Contains(small, tt.old) {
 				t.Fatalf("small has no %q", tt.old)
 			}
-			_, err := Decode(ManifestPath, []byte(strings.Replace(small, tt.old, tt.new, 1)))
+			_, err := decode(ManifestPath, []byte(strings.Replace(small, tt.old, tt.new, 1)))
 			wants(t, err, tt.want)
 		})
 	}
@@ -160,7 +160,7 @@ func TestDecodeReportsEverything(t *testing.T) {
 		"form":    {[]string{"license: MIT", "license: GPL", "keywords:", "keyword:", "min: 0", "min: x"}, []string{":5:10: ", ":20:5: ", ":29:14: "}},
 		"meaning": {[]string{`default: "45"`, `default: "99"`, "SessionEnd, timeout: 1", "SessionEnd, timeout: 7", "event: Stop,", "event: Stop, matcher: x,"}, []string{":28:18: ", ":66:38: ", ":81:32: "}},
 	} {
-		_, err := Decode(ManifestPath, []byte(strings.NewReplacer(tt.edit...).Replace(small)))
+		_, err := decode(ManifestPath, []byte(strings.NewReplacer(tt.edit...).Replace(small)))
 		var ps Problems
 		if !errors.As(err, &ps) || len(ps) != len(tt.want) {
 			t.Fatalf("%s: %v, want %d problems", name, err, len(tt.want))
@@ -176,7 +176,7 @@ func TestDecodeReportsEverything(t *testing.T) {
 func TestDecodeRefusesWhatIsNoMapping(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{"", "# nothing\n", "~\n", "- a\n", "word\n", "\xff\xfe", "\x00"} {
-		if _, err := Decode("m.yaml", []byte(in)); err == nil {
+		if _, err := decode("m.yaml", []byte(in)); err == nil {
 			t.Errorf("%q is accepted", in)
 		} else if !strings.HasPrefix(err.Error(), "m.yaml:") {
 			t.Errorf("%q: the error %q names no place", in, err)
@@ -207,7 +207,7 @@ func TestFieldsAreOfTheFiles(t *testing.T) {
 		}
 	}
 	for _, typ := range []reflect.Type{
-		reflect.TypeFor[Manifest](), reflect.TypeFor[pluginFileJSON](), reflect.TypeFor[hooksFileJSON](),
+		reflect.TypeFor[manifest](), reflect.TypeFor[pluginFileJSON](), reflect.TypeFor[hooksFileJSON](),
 		reflect.TypeFor[marketFileJSON](), reflect.TypeFor[recordedCall](),
 	} {
 		visit(typ)
@@ -240,9 +240,11 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := Decode("m.yaml", data)
+		m, err := decode("m.yaml", data)
 		if err == nil {
-			if _, err = Emit(m, smallContent(), "-- README.md --\n{{options}}\n"); err == nil {
+			content := smallContent(t)
+			content[templatePath].Data = []byte("-- README.md --\n{{options}}\n")
+			if _, err = emit(m, content, nil); err == nil {
 				return
 			}
 		}

@@ -19,8 +19,8 @@ const (
 	maxShown   = 40
 )
 
-// Problem is one thing that is wrong with an input, and where.
-type Problem struct {
+// problem is one thing that is wrong with an input, and where.
+type problem struct {
 	File    string // as the user would name it, e.g. gen/manifest.yaml
 	Line    int    // from 1; 0 when the whole file is meant
 	Column  int    // from 1
@@ -30,7 +30,7 @@ type Problem struct {
 
 // String returns file:line:column: message, and below it the line itself. A
 // terminal can be shown it: see Visible.
-func (p Problem) String() string {
+func (p problem) String() string {
 	s := p.sentence()
 	if p.Line == 0 || strings.TrimSpace(p.Source) == "" {
 		return s
@@ -58,7 +58,7 @@ func (p Problem) String() string {
 }
 
 // sentence returns the place and the message on one line.
-func (p Problem) sentence() string {
+func (p problem) sentence() string {
 	message := host.Cut(Visible(p.Message), maxMessage)
 	if p.Line == 0 {
 		return Visible(p.File) + ": " + message
@@ -74,7 +74,7 @@ var oneLine = strings.NewReplacer("\n", "␊", "\t", "␉")
 
 // Problems is every problem found, in the order of the files and lines. It is
 // an error when it is not empty.
-type Problems []Problem
+type Problems []problem
 
 // Error returns the problems, one after the other, and of very many the first.
 func (ps Problems) Error() string {
@@ -103,7 +103,7 @@ func (ps Problems) err() error {
 	if len(ps) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(ps, func(a, b Problem) int {
+	slices.SortStableFunc(ps, func(a, b problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column, strings.Compare(a.Message, b.Message))
 	})
 	return slices.Compact(ps)

@@ -12,12 +12,14 @@ import (
 // Project is a directory with gen/manifest.yaml in it, and what is to be
 // generated there.
 type Project struct {
-	Dir      string
-	Manifest *Manifest
-	Tree     Tree
-
-	root *os.Root
+	dir      string
+	root     *os.Root
+	manifest *manifest
+	tree     tree
 }
+
+// Files returns how many files are generated.
+func (p *Project) Files() int { return len(p.tree) }
 
 // Find returns dir, or the nearest directory above it, that has something
 // called gen/manifest.yaml.
@@ -43,7 +45,7 @@ func Open(dir string) (*Project, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be opened: %w: name the directory of a project, or begin one with `ccreload-gen init DIR`", dir, Cause(err))
 	}
-	p := &Project{Dir: dir, root: root}
+	p := &Project{dir: dir, root: root}
 	if err := p.emit(); err != nil {
 		root.Close()
 		return nil, err
@@ -57,40 +59,25 @@ func (p *Project) Close() error { return p.root.Close() }
 func (p *Project) emit() error {
 	data, err := readFile(p.root.FS(), "", ManifestPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no %s in %s: name the directory that has it, or begin a project with `ccreload-gen init DIR`", ManifestPath, p.Dir)
+		return fmt.Errorf("there is no %s in %s: name the directory that has it, or begin a project with `ccreload-gen init DIR`", ManifestPath, p.dir)
 	} else if err != nil {
 		return err
 	}
-	template, err := p.template()
-	if err != nil {
+	if p.manifest, err = decode(ManifestPath, data); err != nil {
 		return err
 	}
-	if p.Manifest, err = Decode(ManifestPath, data); err != nil {
-		return err
-	}
-	p.Tree, err = Emit(p.Manifest, p.content(), template)
+	p.tree, err = emit(p.manifest, p.root.FS(), nil)
 	return err
 }
-
-func (p *Project) template() (string, error) {
-	text, err := readText(p.root.FS(), "", TemplatePath)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("there is no %s beside gen: take it from where the project came from, or run `ccreload-gen init` in a new directory", TemplatePath)
-	}
-	return text, err
-}
-
-// content is the directory of the manifest.
-func (p *Project) content() fs.FS { return below{p.root.FS(), "gen"} }
 
 // Released returns a Problem for each plugin that was released in this
 // version with other content (case F19).
 func (p *Project) Released() error {
-	releases, err := ReadReleases(p.root.FS())
+	releases, err := readReleases(p.root.FS())
 	if err != nil {
 		return err
 	}
-	return releases.Conflicts(p.Manifest, p.Tree).err()
+	return releases.conflicts(p.manifest, p.tree).err()
 }
 
 // Generate writes the tree and the tables of README.md, and returns what
@@ -99,7 +86,7 @@ func (p *Project) Generate() ([]Change, error) {
 	if err := p.Released(); err != nil {
 		return nil, err
 	}
-	files, err := p.withReadme(p.Tree)
+	files, err := p.withReadme(p.tree)
 	if err != nil {
 		return nil, err
 	}
@@ -107,13 +94,13 @@ func (p *Project) Generate() ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return write(p.root, files, inv.Files, InventoryPath)
+	return write(p.root, files, inv.Files, inventoryPath)
 }
 
 // Docs writes only docs/options.md and the tables of README.md. The inventory
 // has the page already, or gets it with the next Generate.
 func (p *Project) Docs() ([]Change, error) {
-	files, err := p.withReadme(Tree{OptionsPath: p.Tree[OptionsPath]})
+	files, err := p.withReadme(tree{optionsPath: p.tree[optionsPath]})
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +109,7 @@ func (p *Project) Docs() ([]Change, error) {
 
 // Check returns how the files on disk differ from what Generate would write.
 func (p *Project) Check() ([]Change, error) {
-	files, err := p.withReadme(p.Tree)
+	files, err := p.withReadme(p.tree)
 	if err != nil {
 		return nil, err
 	}
@@ -130,22 +117,22 @@ func (p *Project) Check() ([]Change, error) {
 }
 
 // withReadme returns t with README.md when its tables are out of date.
-func (p *Project) withReadme(t Tree) (Tree, error) {
-	data, err := readFile(p.root.FS(), "", ReadmePath)
+func (p *Project) withReadme(t tree) (tree, error) {
+	data, err := readFile(p.root.FS(), "", readmePath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	} else if err != nil {
 		return nil, err
 	}
-	text, err := p.Manifest.spliceReadme(string(data))
+	text, err := p.manifest.spliceReadme(string(data))
 	if err != nil || text == string(data) {
 		return t, err
 	}
 	// A link may be shared with others: it is not replaced.
-	if info, err := p.root.Lstat(ReadmePath); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is a link: put the file itself there, or the table marks elsewhere", ReadmePath)
+	if info, err := p.root.Lstat(readmePath); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is a link: put the file itself there, or the table marks elsewhere", readmePath)
 	}
 	t = maps.Clone(t)
-	t[ReadmePath] = File{Data: []byte(text), Mode: 0o644}
+	t[readmePath] = file{Data: []byte(text), Mode: 0o644}
 	return t, nil
 }

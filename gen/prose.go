@@ -15,8 +15,8 @@ import (
 
 // view is what plugin.tmpl sees.
 type view struct {
-	Toolkit   *Manifest
-	Plugin    *Plugin
+	Toolkit   *manifest
+	Plugin    *plugin
 	Readme    string
 	Commands  []page
 	Skills    []page
@@ -25,7 +25,7 @@ type view struct {
 
 // page is a command or a skill, its body with the numbers filled in.
 type page struct {
-	Prose
+	prose
 	Text string
 }
 
@@ -35,7 +35,7 @@ func (e *emitter) view(i int) *view {
 	p := &e.m.Plugins[i]
 	at := fmt.Sprintf("/plugins/%d/", i)
 	before := len(e.ps)
-	pages := func(key string, list []Prose) (out []page) {
+	pages := func(key string, list []prose) (out []page) {
 		for j, c := range list {
 			out = append(out, page{c, e.body(p, c.Body, fmt.Sprintf("%s%s/%d/body", at, key, j))})
 		}
@@ -50,7 +50,7 @@ func (e *emitter) view(i int) *view {
 
 // body returns a prose file of p with its numbers filled in. at is where the
 // manifest names it.
-func (e *emitter) body(p *Plugin, name string, at string) string {
+func (e *emitter) body(p *plugin, name string, at string) string {
 	file, prose, err := e.read(p, name)
 	if err != nil {
 		e.fail(at, err)
@@ -80,10 +80,9 @@ var sectionLine = regexp.MustCompile(`(?m)^-- .* --$`)
 
 // read returns the prose file of p called name, and the path by which the user
 // knows it.
-func (e *emitter) read(p *Plugin, name string) (file, prose string, err error) {
+func (e *emitter) read(p *plugin, name string) (file, prose string, err error) {
 	file = path.Join(contentDir, p.Name, name)
-	prose, err = readText(e.content, "gen", file)
-	file = "gen/" + file
+	prose, err = readText(e.files, file)
 	if at := sectionLine.FindStringIndex(prose); at != nil {
 		err = Problems{place(file, prose, at[0], "a line like this begins a file in plugin.tmpl; write it another way")}
 	}
@@ -91,10 +90,10 @@ func (e *emitter) read(p *Plugin, name string) (file, prose string, err error) {
 }
 
 // place returns a problem with the text of file at a byte of it.
-func place(file, text string, at int, message string) Problem {
+func place(file, text string, at int, message string) problem {
 	begin := strings.LastIndexByte(text[:at], '\n') + 1
 	line, _, _ := strings.Cut(text[begin:], "\n")
-	return Problem{
+	return problem{
 		File: file, Line: 1 + strings.Count(text[:at], "\n"), Column: 1 + utf8.RuneCountInString(text[begin:at]),
 		Source: line, Message: message,
 	}
@@ -105,7 +104,7 @@ var settings = regexp.MustCompile(`ccreload config [gs]et ([a-z0-9_]+)`)
 
 // proseOptions reports each option that the text tells somebody to get or set
 // and that p does not have.
-func proseOptions(p *Plugin, file, prose string) (ps Problems) {
+func proseOptions(p *plugin, file, prose string) (ps Problems) {
 	for _, at := range settings.FindAllStringSubmatchIndex(prose, -1) {
 		if _, err := p.option(prose[at[2]:at[3]]); err != nil {
 			ps = append(ps, place(file, prose, at[2], err.Error()))
@@ -115,7 +114,7 @@ func proseOptions(p *Plugin, file, prose string) (ps Problems) {
 }
 
 // option returns the option of p called key. The error names the nearest one.
-func (p *Plugin) option(key string) (host.Option, error) {
+func (p *plugin) option(key string) (host.Option, error) {
 	words := make([]string, len(p.Options))
 	for i, o := range p.Options {
 		if o.Key == key {
@@ -128,7 +127,7 @@ func (p *Plugin) option(key string) (host.Option, error) {
 
 // functions are what prose and plugin.tmpl can call to take numbers and words
 // from the manifest.
-func (m *Manifest) functions(p *Plugin) template.FuncMap {
+func (m *manifest) functions(p *plugin) template.FuncMap {
 	// show makes a function of an option's key.
 	show := func(f func(host.Option) string) func(string) (string, error) {
 		return func(key string) (string, error) {
@@ -147,7 +146,7 @@ func (m *Manifest) functions(p *Plugin) template.FuncMap {
 		"cell":     cell,
 		"quote":    strconv.Quote, // YAML reads a string in double quotes as Go writes it
 		"join":     strings.Join,
-		"slug":     m.Slug,
+		"slug":     m.slug,
 	}
 }
 
@@ -169,8 +168,8 @@ func execute(file, text string, data any, funcs template.FuncMap) (string, error
 //	template: FILE:3:9: executing "FILE" at <opt "x">: error calling opt: CAUSE
 var templateError = regexp.MustCompile(`(?s)^template: .*?:(\d+):(?:(\d+):)? (?:.*error calling \w+: )?(.*)$`)
 
-func templateProblem(file, text string, err error) Problem {
-	p := Problem{File: file, Line: 1, Column: 1, Message: err.Error()}
+func templateProblem(file, text string, err error) problem {
+	p := problem{File: file, Line: 1, Column: 1, Message: err.Error()}
 	if m := templateError.FindStringSubmatch(p.Message); m != nil {
 		p.Line, _ = strconv.Atoi(m[1])
 		column, _ := strconv.Atoi(m[2])

@@ -7,33 +7,33 @@ import (
 	"io/fs"
 )
 
-// Releases is gen/released.json: plugin → version → the digest (Tree.Digest)
+// releases is gen/released.json: plugin → version → the digest (tree.digest)
 // it was released with. Users get an update only when the version changes, so
 // one version must never stand for two contents (case F19).
-type Releases map[string]map[string]string
+type releases map[string]map[string]string
 
-// ReadReleases returns the record in fsys, the root of a project; without a
+// readReleases returns the record in fsys, the root of a project; without a
 // file, an empty one.
-func ReadReleases(fsys fs.FS) (Releases, error) {
-	r := Releases{}
-	data, err := readFile(fsys, "", ReleasedPath)
+func readReleases(fsys fs.FS) (releases, error) {
+	r := releases{}
+	data, err := readFile(fsys, "", releasedPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	} else if err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("%s is not readable: restore it from git: %w", ReleasedPath, err)
+		return nil, fmt.Errorf("%s is not readable: restore it from git: %w", releasedPath, err)
 	}
 	return r, nil
 }
 
-// Conflicts returns a sentence for each plugin in t whose version was
+// conflicts returns a sentence for each plugin in t whose version was
 // released with other content.
-func (r Releases) Conflicts(m *Manifest, t Tree) Problems {
+func (r releases) conflicts(m *manifest, t tree) Problems {
 	var ps Problems
 	for _, p := range m.Plugins {
-		if was, ok := r[p.Name][m.Version]; ok && was != t.Digest(p.Name) {
+		if was, ok := r[p.Name][m.Version]; ok && was != t.digest(p.Name) {
 			ps = append(ps, m.doc.problem("/version",
 				"%s %s was released with other content: raise the version, or take the change back", p.Name, m.Version))
 		}
@@ -41,12 +41,12 @@ func (r Releases) Conflicts(m *Manifest, t Tree) Problems {
 	return ps
 }
 
-// Record notes the plugins of t as released, to be written to ReleasedPath.
-func (r Releases) Record(m *Manifest, t Tree) {
+// record notes the plugins of t as released, to be written to releasedPath.
+func (r releases) record(m *manifest, t tree) {
 	for _, p := range m.Plugins {
 		if r[p.Name] == nil {
 			r[p.Name] = map[string]string{}
 		}
-		r[p.Name][m.Version] = t.Digest(p.Name)
+		r[p.Name][m.Version] = t.digest(p.Name)
 	}
 }

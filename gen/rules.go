@@ -20,11 +20,11 @@ func (r *rules) report(path, format string, args ...any) {
 }
 
 // check returns everything that is wrong with a manifest whose form is right.
-func (m *Manifest) check() Problems {
+func (m *manifest) check() Problems {
 	r := &rules{doc: m.doc}
 	unique(r, "/windows", "model", m.Windows, func(w host.Window) string { return w.Model })
-	unique(r, "/prices", "model", m.Prices, func(p Price) string { return p.Model })
-	unique(r, "/plugins", "name", m.Plugins, func(p Plugin) string { return p.Name })
+	unique(r, "/prices", "model", m.Prices, func(p price) string { return p.Model })
+	unique(r, "/plugins", "name", m.Plugins, func(p plugin) string { return p.Name })
 	for i := range m.Plugins {
 		r.plugin(fmt.Sprintf("/plugins/%d", i), m, &m.Plugins[i])
 	}
@@ -47,7 +47,7 @@ func unique[T any](r *rules, path, key string, list []T, value func(T) string) {
 	}
 }
 
-func (r *rules) plugin(path string, m *Manifest, p *Plugin) {
+func (r *rules) plugin(path string, m *manifest, p *plugin) {
 	r.file(path+"/readme", p.Readme)
 	r.file(path+"/icon", p.Icon)
 	r.network(path+"/network", m, p)
@@ -65,28 +65,28 @@ func (r *rules) plugin(path string, m *Manifest, p *Plugin) {
 			r.report(at+"name", "duplicate name %q: a command has it, and both are called by /NAME", s.Name)
 		}
 	}
-	name := func(p Prose) string { return p.Name }
+	name := func(p prose) string { return p.Name }
 	unique(r, path+"/commands", "name", p.Commands, name)
 	unique(r, path+"/skills", "name", p.Skills, name)
 }
 
-// file checks the name of a file of the plugin; Emit finds out whether it exists.
+// file checks the name of a file of the plugin; emit finds out whether it exists.
 func (r *rules) file(path, name string) {
 	if name != "" && !fs.ValidPath(name) || strings.Contains(name, `\`) {
 		r.report(path, "%q leads out of the plugin's content directory: want a path below it, such as snapshot.md", name)
 	}
 }
 
-func (r *rules) network(path string, m *Manifest, p *Plugin) {
-	unique(r, path, "host", p.Network, func(a Access) string { return a.Host })
+func (r *rules) network(path string, m *manifest, p *plugin) {
+	unique(r, path, "host", p.Network, func(a access) string { return a.Host })
 	// The launcher downloads the runtime from there.
 	h := strings.ToLower(urlPattern.FindStringSubmatch(m.Repository)[1])
-	if !slices.ContainsFunc(p.Network, func(a Access) bool { return a.Host == h }) {
+	if !slices.ContainsFunc(p.Network, func(a access) bool { return a.Host == h }) {
 		r.report(path, "the host %q of the repository is not declared: the launcher downloads from it", h)
 	}
 }
 
-func (r *rules) options(path string, p *Plugin) {
+func (r *rules) options(path string, p *plugin) {
 	unique(r, path, "key", p.Options, func(o host.Option) string { return o.Key })
 	user := 0
 	for i, o := range p.Options {
@@ -133,13 +133,13 @@ func (r *rules) option(path string, o host.Option) {
 	}
 }
 
-func (r *rules) hooks(path string, p *Plugin) {
-	first := map[Hook]int{}
+func (r *rules) hooks(path string, p *plugin) {
+	first := map[hook]int{}
 	for i, h := range p.Hooks {
 		at := fmt.Sprintf("%s/%d", path, i)
 		h.check(func(key, format string, args ...any) { r.report(at+"/"+key, format, args...) })
 		// Case F16: the host runs one of two handlers that look the same.
-		id := Hook{Event: h.Event, Matcher: h.Matcher, If: h.If}
+		id := hook{Event: h.Event, Matcher: h.Matcher, If: h.If}
 		if n, ok := first[id]; ok {
 			r.report(at, "duplicate hook: same event, matcher and if rule as hook %d of %s", n+1, p.Name)
 			continue
@@ -150,7 +150,7 @@ func (r *rules) hooks(path string, p *Plugin) {
 
 // check reports what the host would refuse or ignore, each with the key at
 // fault. The schema has bounded the timeout.
-func (h Hook) check(report func(key, format string, args ...any)) {
+func (h hook) check(report func(key, format string, args ...any)) {
 	if !h.Event.Known() {
 		words := make([]string, 0, len(host.Events()))
 		for _, e := range host.Events() {

@@ -22,7 +22,7 @@ import (
 // schemas are derived from the types that are read and written, by the name
 // `ccreload-gen schema` takes.
 var schemas = map[string]*schema{
-	"manifest":    derive(reflect.TypeFor[Manifest]()),
+	"manifest":    derive(reflect.TypeFor[manifest]()),
 	"plugin":      derive(reflect.TypeFor[pluginFileJSON]()),
 	"hooks":       derive(reflect.TypeFor[hooksFileJSON]()),
 	"marketplace": derive(reflect.TypeFor[marketFileJSON]()),

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -46,20 +45,14 @@ func readFile(fsys fs.FS, dir, name string) ([]byte, error) {
 	return data, nil
 }
 
-// ReadFile returns the file at path, which is one a user has named. The error
-// says what to do.
-func ReadFile(path string) ([]byte, error) {
-	return readFile(os.DirFS(filepath.Dir(path)), filepath.ToSlash(filepath.Dir(path)), filepath.Base(path))
-}
-
 // readText is readFile for UTF-8 text. The error is Problems when the bytes are
 // no such text.
-func readText(fsys fs.FS, dir, name string) (string, error) {
-	data, err := readFile(fsys, dir, name)
+func readText(fsys fs.FS, name string) (string, error) {
+	data, err := readFile(fsys, "", name)
 	if err != nil {
 		return "", err
 	}
-	return decodeText(path.Join(dir, name), data)
+	return decodeText(name, data)
 }
 
 // inTheWay returns a sentence about the first of the directories above name
@@ -135,21 +128,4 @@ func decodeText(file string, data []byte) (string, error) {
 		}
 	}
 	return text, nil
-}
-
-// below is a directory of fsys, like fs.Sub, but its Stat opens nothing.
-type below struct {
-	fsys fs.FS
-	dir  string
-}
-
-func (b below) Open(name string) (fs.File, error)     { return b.fsys.Open(path.Join(b.dir, name)) }
-func (b below) Stat(name string) (fs.FileInfo, error) { return fs.Stat(b.fsys, path.Join(b.dir, name)) }
-
-func (b below) Lstat(name string) (fs.FileInfo, error) {
-	return fs.Lstat(b.fsys, path.Join(b.dir, name))
-}
-
-func (b below) ReadLink(name string) (string, error) {
-	return fs.ReadLink(b.fsys, path.Join(b.dir, name))
 }

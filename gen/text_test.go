@@ -52,7 +52,7 @@ func TestDecodeTakesWindowsText(t *testing.T) {
 		"a byte order mark": "\ufeff" + small,
 		"CR LF":             "\ufeff" + strings.ReplaceAll(small, "\n", "\r\n"),
 	} {
-		if _, err := Decode(ManifestPath, []byte(in)); err != nil {
+		if _, err := decode(ManifestPath, []byte(in)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -61,29 +61,29 @@ func TestDecodeTakesWindowsText(t *testing.T) {
 // A place in a file with a byte order mark is the one an editor shows.
 func TestByteOrderMarkHasNoColumn(t *testing.T) {
 	t.Parallel()
-	_, err := Decode("m.yaml", []byte("\ufeffnam: x\n"))
+	_, err := decode("m.yaml", []byte("\ufeffnam: x\n"))
 	wants(t, err, "m.yaml:1:1: unknown key \"nam\"; did you mean \"name\"?\n    1 | nam: x\n      | ^")
 }
 
 func TestProblemIsSafeToShow(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		problem Problem
+		problem problem
 		want    string
 	}{
 		"control characters": {
-			Problem{File: "a\x1b]0;b\a", Line: 1, Column: 6, Message: "no \x1b[2J", Source: "x\t\x1b[0mabc\u202e"},
+			problem{File: "a\x1b]0;b\a", Line: 1, Column: 6, Message: "no \x1b[2J", Source: "x\t\x1b[0mabc\u202e"},
 			"a␛]0;b␇:1:6: no ␛[2J\n    1 | x\t␛[0mabc\\u202e\n      |  \t   ^",
 		},
-		"no UTF-8":     {Problem{File: "a\xff", Message: "b\nc"}, "a\ufffd: b␊c"},
-		"end of line":  {Problem{File: "a", Line: 1, Column: 9, Message: "b", Source: "cd"}, "a:1:9: b\n    1 | cd\n      |   ^"},
-		"long message": {Problem{File: "a", Message: strings.Repeat("x", 9999)}, "a: " + strings.Repeat("x", maxMessage-1) + "…"},
+		"no UTF-8":     {problem{File: "a\xff", Message: "b\nc"}, "a\ufffd: b␊c"},
+		"end of line":  {problem{File: "a", Line: 1, Column: 9, Message: "b", Source: "cd"}, "a:1:9: b\n    1 | cd\n      |   ^"},
+		"long message": {problem{File: "a", Message: strings.Repeat("x", 9999)}, "a: " + strings.Repeat("x", maxMessage-1) + "…"},
 		"long line, in the middle": {
-			Problem{File: "a", Line: 1, Column: 1001, Message: "b", Source: strings.Repeat("x", 1000) + "y" + strings.Repeat("z", 1000)},
+			problem{File: "a", Line: 1, Column: 1001, Message: "b", Source: strings.Repeat("x", 1000) + "y" + strings.Repeat("z", 1000)},
 			"a:1:1001: b\n    1 | …" + strings.Repeat("x", 60) + "y" + strings.Repeat("z", 59) + "…\n      | " + strings.Repeat(" ", 61) + "^",
 		},
 		"long line, at the end": {
-			Problem{File: "a", Line: 1, Column: 1001, Message: "b", Source: strings.Repeat("x", 1000)},
+			problem{File: "a", Line: 1, Column: 1001, Message: "b", Source: strings.Repeat("x", 1000)},
 			"a:1:1001: b\n    1 | …" + strings.Repeat("x", 60) + "\n      | " + strings.Repeat(" ", 61) + "^",
 		},
 	} {
@@ -97,7 +97,7 @@ func TestProblemsShowTheFirst(t *testing.T) {
 	t.Parallel()
 	ps := make(Problems, maxShown+2)
 	for i := range ps {
-		ps[i] = Problem{File: "f", Message: "m"}
+		ps[i] = problem{File: "f", Message: "m"}
 	}
 	if got := strings.Split(ps.Error(), "\n"); len(got) != maxShown+1 || got[maxShown] != "and 2 more" {
 		t.Errorf("%d lines, the last %q", len(got), got[len(got)-1])
@@ -107,7 +107,7 @@ func TestProblemsShowTheFirst(t *testing.T) {
 // Prose is held against the same rules as the manifest, with its own place.
 func TestEmitRefusesProseThatIsNoText(t *testing.T) {
 	t.Parallel()
-	m, err := Decode(ManifestPath, []byte(small))
+	m, err := decode(ManifestPath, []byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,19 +116,19 @@ func TestEmitRefusesProseThatIsNoText(t *testing.T) {
 		"a\x00":                    "gen/content/first/go.md:1:2: the file is not text",
 		string(utf16le("Go.\n")):   "gen/content/first/go.md:1:1: the file is UTF-16 text",
 	} {
-		content := smallContent()
-		content["content/first/go.md"].Data = []byte(in)
-		_, err := Emit(m, content, stockTemplate(t))
+		content := smallContent(t)
+		content["gen/content/first/go.md"].Data = []byte(in)
+		_, err := emit(m, content, nil)
 		wants(t, err, want)
-		content = smallContent()
-		content["content/first/go.md"].Data = []byte("x\n{{include \"piece.md\"}}\n")
-		content["content/first/piece.md"] = &fstest.MapFile{Data: []byte(in)}
-		_, err = Emit(m, content, stockTemplate(t))
+		content = smallContent(t)
+		content["gen/content/first/go.md"].Data = []byte("x\n{{include \"piece.md\"}}\n")
+		content["gen/content/first/piece.md"] = &fstest.MapFile{Data: []byte(in)}
+		_, err = emit(m, content, nil)
 		wants(t, err, "gen/content/first/go.md:2:3: "+strings.Replace(want, "go.md", "piece.md", 1))
 	}
-	content := smallContent()
-	content["content/first/go.md"].Data = []byte("\ufeffGo.\n")
-	tree, err := Emit(m, content, stockTemplate(t))
+	content := smallContent(t)
+	content["gen/content/first/go.md"].Data = []byte("\ufeffGo.\n")
+	tree, err := emit(m, content, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func promptly(t *testing.T, f func()) {
 // What stands where a file belongs is named, and nothing waits.
 func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{ManifestPath, TemplatePath, "gen/content/first/go.md", "gen/" + checksums} {
+	for _, name := range []string{ManifestPath, templatePath, "gen/content/first/go.md", checksumsPath} {
 		for what, place := range map[string]func(path string) error{
 			"a named pipe": mkfifo,
 			"a directory":  func(path string) error { return os.Mkdir(path, 0o755) },

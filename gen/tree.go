@@ -13,22 +13,22 @@ import (
 	"strings"
 )
 
-// File is one generated file. Its mode is 0644, or 0755 for a program.
-type File struct {
+// file is one generated file. Its mode is 0644, or 0755 for a program.
+type file struct {
 	Data []byte
 	Mode fs.FileMode
 }
 
-// Tree is a set of files by slash-separated path, relative to the root of a
+// tree is a set of files by slash-separated path, relative to the root of a
 // project, of a marketplace or of a plugin.
-type Tree map[string]File
+type tree map[string]file
 
-// Paths returns the paths of the tree, sorted.
-func (t Tree) Paths() []string { return slices.Sorted(maps.Keys(t)) }
+// paths returns the paths of the tree, sorted.
+func (t tree) paths() []string { return slices.Sorted(maps.Keys(t)) }
 
-// Sub returns the files below dir, with their paths relative to it.
-func (t Tree) Sub(dir string) Tree {
-	sub := Tree{}
+// sub returns the files below dir, with their paths relative to it.
+func (t tree) sub(dir string) tree {
+	sub := tree{}
 	for path, f := range t {
 		if rest, ok := strings.CutPrefix(path, dir+"/"); ok {
 			sub[rest] = f
@@ -37,12 +37,12 @@ func (t Tree) Sub(dir string) Tree {
 	return sub
 }
 
-// Digest returns a hash over every file of a plugin: path, mode and bytes.
+// digest returns a hash over every file of a plugin: path, mode and bytes.
 // Two trees with the same digest are the same plugin to everybody.
-func (t Tree) Digest(plugin string) string {
+func (t tree) digest(plugin string) string {
 	h := sha256.New()
-	sub := t.Sub(PluginDir(plugin))
-	for _, path := range sub.Paths() {
+	sub := t.sub(pluginDir(plugin))
+	for _, path := range sub.paths() {
 		f := sub[path]
 		fmt.Fprintf(h, "%s\x00%04o\x00%d\x00", path, f.Mode.Perm(), len(f.Data))
 		h.Write(f.Data)
@@ -50,15 +50,15 @@ func (t Tree) Digest(plugin string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Inventory says which files a run of the generator wrote, so that a later
+// inventory says which files a run of the generator wrote, so that a later
 // one can tell its own files from those of others.
-type Inventory struct {
+type inventory struct {
 	Files map[string]string `json:"files"` // path → sha256 of the content
 }
 
 // inventory returns the inventory of t.
-func (t Tree) inventory() Inventory {
-	inv := Inventory{Files: map[string]string{}}
+func (t tree) inventory() inventory {
+	inv := inventory{Files: map[string]string{}}
 	for path, f := range t {
 		inv.Files[path] = hash(f.Data)
 	}
@@ -71,20 +71,20 @@ func hash(data []byte) string {
 }
 
 // readInventory returns the inventory in fsys; without one, an empty one.
-func readInventory(fsys fs.FS) (Inventory, error) {
-	var inv Inventory
-	data, err := readFile(fsys, "", InventoryPath)
+func readInventory(fsys fs.FS) (inventory, error) {
+	var inv inventory
+	data, err := readFile(fsys, "", inventoryPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return inv, nil // never generated here: nothing is ours
 	} else if err != nil {
 		return inv, err
 	}
 	if err := json.Unmarshal(data, &inv); err != nil {
-		return inv, fmt.Errorf("%s is not readable: remove it and generate again: %w", InventoryPath, err)
+		return inv, fmt.Errorf("%s is not readable: remove it and generate again: %w", inventoryPath, err)
 	}
 	for path := range inv.Files {
 		if !fs.ValidPath(path) || path == "." {
-			return inv, fmt.Errorf("%s names %q, which is no path in this project: remove the file and generate again", InventoryPath, path)
+			return inv, fmt.Errorf("%s names %q, which is no path in this project: remove the file and generate again", inventoryPath, path)
 		}
 	}
 	return inv, nil

@@ -6,19 +6,54 @@ import (
 	"fmt"
 	"image/png"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/host"
 )
 
-// Validate reports everything about a tree that a host would refuse, warn
+// Validate holds what is at path against the rules: the directory of a plugin
+// or of a marketplace, a manifest or a recording. It returns which of them it
+// is; the error is Problems when it is not valid.
+func Validate(path string) (what string, err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		for _, what := range []string{"plugin", "marketplace"} {
+			info, err := os.Lstat(filepath.Join(path, ".claude-plugin", what+".json"))
+			if err != nil || !info.Mode().IsRegular() {
+				continue
+			}
+			t, err := readTree(os.DirFS(path))
+			if err != nil {
+				return "", err
+			}
+			return what, t.validate()
+		}
+		return "", fmt.Errorf("%s is not a plugin or a marketplace: it has neither .claude-plugin/plugin.json nor .claude-plugin/marketplace.json", path)
+	}
+	dir, name := filepath.Split(path)
+	data, err := readFile(os.DirFS(filepath.Clean(dir)), filepath.ToSlash(dir), name)
+	if err != nil {
+		return "", err
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".jsonl":
+		return "recording", ValidateRecording(path, data)
+	case ".yaml", ".yml":
+		_, err := decode(path, data)
+		return "manifest", err
+	}
+	return "", fmt.Errorf("%s is neither a directory nor a .yaml or .jsonl file: name one of these", path)
+}
+
+// validate reports everything about a tree that a host would refuse, warn
 // about or silently ignore. The tree may be a plugin, a marketplace or a
 // project that holds marketplaces. The error is Problems.
-func (t Tree) Validate() error {
+func (t tree) validate() error {
 	v := &validator{tree: t, commands: map[string]string{}}
-	for _, p := range t.Paths() {
+	for _, p := range t.paths() {
 		switch {
 		case p == marketFile || strings.HasSuffix(p, "/"+marketFile):
 			v.market(p)
@@ -32,13 +67,13 @@ func (t Tree) Validate() error {
 }
 
 type validator struct {
-	tree     Tree
+	tree     tree
 	commands map[string]string // hook command line → the plugin directory that has it
 	ps       Problems
 }
 
 func (v *validator) report(file, format string, args ...any) {
-	v.ps = append(v.ps, Problem{File: file, Message: fmt.Sprintf(format, args...)})
+	v.ps = append(v.ps, problem{File: file, Message: fmt.Sprintf(format, args...)})
 }
 
 // market checks a marketplace.json and that its sources lead to plugins.
@@ -108,7 +143,7 @@ func (v *validator) hooks(dir string) {
 		seen := map[string]bool{}
 		for _, g := range groups {
 			for _, h := range g.Hooks {
-				Hook{event, g.Matcher, h.If, h.Timeout, h.Status}.check(func(_, format string, args ...any) { v.report(file, format, args...) })
+				hook{event, g.Matcher, h.If, h.Timeout, h.Status}.check(func(_, format string, args ...any) { v.report(file, format, args...) })
 				line := strings.Join(append([]string{h.Command}, h.Args...), " ")
 				if owner, ok := v.commands[line]; ok && owner != dir {
 					v.report(file, "the command line %q is also a hook of %s: the host runs one of the two", line, strings.TrimSuffix(owner, "/"))
@@ -204,10 +239,10 @@ func (v *validator) readme(file, plugin string) {
 	v.report(file, "the line %q is missing", install+"OWNER/REPO")
 }
 
-// ReadTree reads the files below fsys into a tree. Programs that a build puts
+// readTree reads the files below fsys into a tree. Programs that a build puts
 // into a plugin are left out: they are not generated.
-func ReadTree(fsys fs.FS) (Tree, error) {
-	t := Tree{}
+func readTree(fsys fs.FS) (tree, error) {
+	t := tree{}
 	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -225,7 +260,7 @@ func ReadTree(fsys fs.FS) (Tree, error) {
 		if err != nil {
 			return err
 		}
-		t[p] = File{Data: data, Mode: info.Mode().Perm()}
+		t[p] = file{Data: data, Mode: info.Mode().Perm()}
 		return nil
 	})
 	return t, err
@@ -268,7 +303,7 @@ func ValidateRecording(file string, data []byte) error {
 		}
 	}
 	if n == 0 {
-		ps = append(ps, Problem{File: file, Message: "the recording is empty"})
+		ps = append(ps, problem{File: file, Message: "the recording is empty"})
 	}
 	return ps.err()
 }

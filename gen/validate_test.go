@@ -15,21 +15,21 @@ import (
 // of the marketplace.
 func TestValidateRefuses(t *testing.T) {
 	t.Parallel()
-	replace := func(name, old, new string) func(Tree) {
-		return func(tree Tree) {
-			path := PluginDir("first") + "/" + name
+	replace := func(name, old, new string) func(tree) {
+		return func(tree tree) {
+			path := pluginDir("first") + "/" + name
 			f := tree[path]
 			f.Data = []byte(strings.Replace(string(f.Data), old, new, 1))
 			tree[path] = f
 		}
 	}
-	file := func(path, text string) func(Tree) {
-		return func(tree Tree) { tree[path] = File{Data: []byte(text), Mode: 0o644} }
+	put := func(path, text string) func(tree) {
+		return func(tree tree) { tree[path] = file{Data: []byte(text), Mode: 0o644} }
 	}
-	remove := func(path string) func(Tree) { return func(tree Tree) { delete(tree, path) } }
+	remove := func(path string) func(tree) { return func(tree tree) { delete(tree, path) } }
 	const first = "marketplace/plugins/first/"
 	for name, tt := range map[string]struct {
-		edit func(Tree)
+		edit func(tree)
 		want string
 	}{
 		"two plugins, one command line (F16)": {
@@ -52,35 +52,35 @@ func TestValidateRefuses(t *testing.T) {
 		"SessionEnd too long":           {replace(hooksFile, `"timeout": 1,`, `"timeout": 2,`), `the timeout of SessionEnd is 2`},
 		"program that is not there":     {remove(first + "bin/ccreload"), `the program "${CLAUDE_PLUGIN_ROOT}/bin/ccreload" of SessionStart is not in the plugin`},
 		"four user options":             {replace(pluginFile, `"userConfig": {`, `"userConfig": {"x": {"type": "string", "title": "x", "description": "x"},`), `this value does not fit: want at most three options`},
-		"absolute source (F45)":         {file("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"/plugins/first","description":"x","version":"1.0.0"}]}`), "1:92: this value does not fit: want a path in the marketplace that begins with ./"},
-		"source without ./ (F45)":       {file("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"plugins/first","description":"x","version":"1.0.0"}]}`), `1:92: this value does not fit: want a path in the marketplace that begins with ./`},
-		"source to nowhere":             {file("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"./plugins/third","description":"x","version":"1.0.0"}]}`), `the source "./plugins/third" of first is not a plugin`},
-		"plugin twice":                  {file("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"./plugins/first","description":"x","version":"1.0.0"},{"name":"first","source":"./plugins/first","description":"x","version":"1.0.0"}]}`), `duplicate plugin "first"`},
-		"archive without sha256":        {file("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":{"source":"archive","url":"https://x.y/z.zip"},"description":"x","version":"1.0.0"}]}`), "1:83: this value does not fit: want a path in the marketplace that begins with ./"},
-		"no JSON":                       {file(first+hooksFile, "{"), first + hooksFile + ": not valid JSON"},
-		"two values":                    {file(first+hooksFile, `{"description":"x","hooks":{}} {}`), first + hooksFile + ":"},
-		"plugin.json at the root":       {file(first+"plugin.json", "{}"), first + "plugin.json: a plugin.json at the root of a plugin silences its hooks in other hosts"},
-		"CLAUDE.md at the root":         {file(first+"CLAUDE.md", "x"), first + "CLAUDE.md: a CLAUDE.md at the root"},
+		"absolute source (F45)":         {put("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"/plugins/first","description":"x","version":"1.0.0"}]}`), "1:92: this value does not fit: want a path in the marketplace that begins with ./"},
+		"source without ./ (F45)":       {put("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"plugins/first","description":"x","version":"1.0.0"}]}`), `1:92: this value does not fit: want a path in the marketplace that begins with ./`},
+		"source to nowhere":             {put("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"./plugins/third","description":"x","version":"1.0.0"}]}`), `the source "./plugins/third" of first is not a plugin`},
+		"plugin twice":                  {put("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"./plugins/first","description":"x","version":"1.0.0"},{"name":"first","source":"./plugins/first","description":"x","version":"1.0.0"}]}`), `duplicate plugin "first"`},
+		"archive without sha256":        {put("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":{"source":"archive","url":"https://x.y/z.zip"},"description":"x","version":"1.0.0"}]}`), "1:83: this value does not fit: want a path in the marketplace that begins with ./"},
+		"no JSON":                       {put(first+hooksFile, "{"), first + hooksFile + ": not valid JSON"},
+		"two values":                    {put(first+hooksFile, `{"description":"x","hooks":{}} {}`), first + hooksFile + ":"},
+		"plugin.json at the root":       {put(first+"plugin.json", "{}"), first + "plugin.json: a plugin.json at the root of a plugin silences its hooks in other hosts"},
+		"CLAUDE.md at the root":         {put(first+"CLAUDE.md", "x"), first + "CLAUDE.md: a CLAUDE.md at the root"},
 		"no license":                    {remove(first + "LICENSE"), first + "LICENSE: the file is missing"},
 		"no README":                     {remove(first + "README.md"), first + "README.md: the file is missing"},
-		"short README":                  {file(first+"README.md", "/plugin install first --marketplace a/b\n"), "the README has 5 words: want 40"},
+		"short README":                  {put(first+"README.md", "/plugin install first --marketplace a/b\n"), "the README has 5 words: want 40"},
 		"README of another":             {replace("README.md", "/plugin install first", "/plugin install second"), `the line "/plugin install first --marketplace OWNER/REPO" is missing`},
 		"no icon":                       {remove(first + iconFile), first + iconFile + ": the file is missing"},
-		"icon of text":                  {file(first+iconFile, "x"), "the icon is not a valid PNG"},
-		"small icon":                    {func(tree Tree) { tree[first+iconFile] = File{Data: picture(t, 64, 64)} }, "the icon has 64 by 64 pixels"},
-		"oblong icon":                   {func(tree Tree) { tree[first+iconFile] = File{Data: picture(t, 600, 512)} }, "the icon has 600 by 512 pixels"},
+		"icon of text":                  {put(first+iconFile, "x"), "the icon is not a valid PNG"},
+		"small icon":                    {func(tree tree) { tree[first+iconFile] = file{Data: picture(t, 64, 64)} }, "the icon has 64 by 64 pixels"},
+		"oblong icon":                   {func(tree tree) { tree[first+iconFile] = file{Data: picture(t, 600, 512)} }, "the icon has 600 by 512 pixels"},
 		"carriage return (F73)":         {replace("LICENSE", "\n", "\r\n"), first + "LICENSE: the file has a carriage return"},
 		"profile of another":            {replace(profileFile, `"plugin": "first"`, `"plugin": "second"`), `this is the profile of "second", and the plugin is called "first"`},
-		"profile of nobody":             {file(first+profileFile, "{}"), "names no plugin"},
+		"profile of nobody":             {put(first+profileFile, "{}"), "names no plugin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, tree := smallTree(t)
-			if err := tree.Validate(); err != nil {
+			if err := tree.validate(); err != nil {
 				t.Fatalf("the good tree: %v", err)
 			}
 			tt.edit(tree)
-			wants(t, tree.Validate(), tt.want)
+			wants(t, tree.validate(), tt.want)
 		})
 	}
 }
@@ -101,16 +101,16 @@ func TestReadTree(t *testing.T) {
 	dir, p := generated(t)
 	put(t, dir, ".git/config", "x")
 	put(t, dir, "marketplace/plugins/first/bin/ccreload-linux-amd64", "x")
-	got, err := ReadTree(os.DirFS(dir))
+	got, err := readTree(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range p.Tree.Paths() {
-		if !bytes.Equal(got[path].Data, p.Tree[path].Data) {
+	for _, path := range p.tree.paths() {
+		if !bytes.Equal(got[path].Data, p.tree[path].Data) {
 			t.Errorf("%s differs", path)
 		}
 	}
-	if err := got.Validate(); err != nil {
+	if err := got.validate(); err != nil {
 		t.Error(err)
 	}
 	for path := range got {
@@ -118,7 +118,7 @@ func TestReadTree(t *testing.T) {
 			t.Errorf("%s is read", path)
 		}
 	}
-	if _, err := ReadTree(fstest.MapFS{"a": &fstest.MapFile{Data: []byte("x")}}); err != nil {
+	if _, err := readTree(fstest.MapFS{"a": &fstest.MapFile{Data: []byte("x")}}); err != nil {
 		t.Error(err)
 	}
 }

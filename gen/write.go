@@ -32,10 +32,10 @@ type Change struct {
 //
 // The file called last comes last, so that a run that was killed is known to
 // have been: the next one finishes what it began.
-func write(root *os.Root, t Tree, stale map[string]string, last string) ([]Change, error) {
+func write(root *os.Root, t tree, stale map[string]string, last string) ([]Change, error) {
 	w := &writer{root: root}
 	defer w.discard()
-	for _, p := range t.Paths() {
+	for _, p := range t.paths() {
 		if p == last {
 			continue
 		}
@@ -70,7 +70,7 @@ type writer struct {
 type step struct{ temp, path, what, hash string }
 
 // stage writes f beside p if it differs from what is there.
-func (w *writer) stage(p string, f File) error {
+func (w *writer) stage(p string, f file) error {
 	temp := path.Join(path.Dir(p), "."+path.Base(p)+".new")
 	_ = w.root.Remove(temp) // left by a run that was killed
 	what := "updated"
@@ -168,7 +168,7 @@ func sameMode(a, b fs.FileMode) bool {
 // missing, changed, mode (the executable bit), and orphaned, which is a file
 // in a generated place that nothing generates. Bundled runtimes are not
 // looked at.
-func compare(fsys fs.FS, t Tree) ([]Change, error) {
+func compare(fsys fs.FS, t tree) ([]Change, error) {
 	inv, err := readInventory(fsys)
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func compare(fsys fs.FS, t Tree) ([]Change, error) {
 			out = append(out, Change{p, "orphaned"})
 		}
 	}
-	if err := inTheWay(fsys, InventoryPath); err != nil {
+	if err := inTheWay(fsys, inventoryPath); err != nil {
 		return nil, err
 	}
 	err = fs.WalkDir(fsys, "marketplace", func(p string, d fs.DirEntry, err error) error {
@@ -218,7 +218,7 @@ func compare(fsys fs.FS, t Tree) ([]Change, error) {
 }
 
 // has reports whether p is a file of t or a runtime that a build put there.
-func (t Tree) has(p string) bool {
+func (t tree) has(p string) bool {
 	_, ok := t[p]
 	return ok || bundled(p)
 }

@@ -79,7 +79,7 @@ func TestCheckNamesEveryDifference(t *testing.T) {
 	put(t, dir, plugin+"bin/ccreload.exe", "program")
 	for _, err := range []error{
 		os.Remove(filepath.Join(dir, plugin+"LICENSE")),
-		os.Remove(filepath.Join(dir, OptionsPath)),
+		os.Remove(filepath.Join(dir, optionsPath)),
 		os.Chmod(filepath.Join(dir, plugin+"bin/ccreload"), 0o644),
 	} {
 		if err != nil {
@@ -91,7 +91,7 @@ func TestCheckNamesEveryDifference(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		OptionsPath + " missing",
+		optionsPath + " missing",
 		plugin + "LICENSE missing",
 		plugin + "bin/ccreload mode",
 		plugin + "commands/go.md changed",
@@ -195,37 +195,37 @@ func TestGenerateAllOrNothing(t *testing.T) {
 		},
 		"a link for README": func(t *testing.T, dir string) {
 			put(t, dir, "other.md", optionsBegin+optionsEnd)
-			if err := os.Symlink("other.md", filepath.Join(dir, ReadmePath)); err != nil {
+			if err := os.Symlink("other.md", filepath.Join(dir, readmePath)); err != nil {
 				t.Skip(err)
 			}
 		},
 		"a pipe for README": func(t *testing.T, dir string) {
-			if err := mkfifo(filepath.Join(dir, ReadmePath)); err != nil {
+			if err := mkfifo(filepath.Join(dir, readmePath)); err != nil {
 				t.Skip(err)
 			}
 		},
 		"a pipe for the inventory": func(t *testing.T, dir string) {
 			put(t, dir, "marketplace/x", "")
-			if err := mkfifo(filepath.Join(dir, InventoryPath)); err != nil {
+			if err := mkfifo(filepath.Join(dir, inventoryPath)); err != nil {
 				t.Skip(err)
 			}
 		},
 		"a pipe for the record": func(t *testing.T, dir string) {
-			if err := mkfifo(filepath.Join(dir, ReleasedPath)); err != nil {
+			if err := mkfifo(filepath.Join(dir, releasedPath)); err != nil {
 				t.Skip(err)
 			}
 		},
 		"a pipe for a page": func(t *testing.T, dir string) {
 			put(t, dir, "docs/x", "")
-			if err := mkfifo(filepath.Join(dir, OptionsPath)); err != nil {
+			if err := mkfifo(filepath.Join(dir, optionsPath)); err != nil {
 				t.Skip(err)
 			}
 		},
-		"an unreadable inventory": func(t *testing.T, dir string) { put(t, dir, InventoryPath, "{") },
+		"an unreadable inventory": func(t *testing.T, dir string) { put(t, dir, inventoryPath, "{") },
 		"an inventory that leads outside": func(t *testing.T, dir string) {
-			put(t, dir, InventoryPath, `{"files": {"../../x": "0"}}`)
+			put(t, dir, inventoryPath, `{"files": {"../../x": "0"}}`)
 		},
-		"half the marks in README": func(t *testing.T, dir string) { put(t, dir, ReadmePath, optionsBegin) },
+		"half the marks in README": func(t *testing.T, dir string) { put(t, dir, readmePath, optionsBegin) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -239,7 +239,7 @@ func TestGenerateAllOrNothing(t *testing.T) {
 					t.Errorf("the error says not what to do: %v", err)
 				}
 			})
-			for _, name := range []string{marketFile, OptionsPath, "marketplace/plugins/first/README.md"} {
+			for _, name := range []string{marketFile, optionsPath, "marketplace/plugins/first/README.md"} {
 				if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
 					t.Errorf("%s was written", name)
 				}
@@ -289,7 +289,7 @@ func TestUnwritableSaysWhatToDo(t *testing.T) {
 func TestGenerateHeals(t *testing.T) {
 	t.Parallel()
 	changed := strings.NewReplacer("version: 1.2.3", "version: 1.2.4", "  - name: second", "  - name: third").Replace(small)
-	steps := len(project(t, smallProject(t)).Tree)
+	steps := len(project(t, smallProject(t)).tree)
 	for k := 0; k <= steps; k += 3 {
 		dir, _ := generated(t)
 		put(t, dir, ManifestPath, changed)
@@ -303,12 +303,12 @@ func TestGenerateHeals(t *testing.T) {
 		p := project(t, dir)
 		// As write does it, and dead after k files.
 		w := &writer{root: p.root}
-		for _, name := range p.Tree.Paths() {
-			if err := w.stage(name, p.Tree[name]); err != nil {
+		for _, name := range p.tree.paths() {
+			if err := w.stage(name, p.tree[name]); err != nil {
 				t.Fatal(err)
 			}
 		}
-		w.steps = slices.DeleteFunc(w.steps, func(s step) bool { return s.path == InventoryPath })
+		w.steps = slices.DeleteFunc(w.steps, func(s step) bool { return s.path == inventoryPath })
 		w.steps = w.steps[:min(k, len(w.steps))]
 		if err := w.commit(); err != nil {
 			t.Fatal(err)
@@ -363,17 +363,17 @@ func TestGenerateReplacesLinks(t *testing.T) {
 func TestReadmeTables(t *testing.T) {
 	t.Parallel()
 	dir := smallProject(t)
-	put(t, dir, ReadmePath, "# Tools\n\n"+optionsBegin+"\nold\n"+optionsEnd+"\n\nmore\n")
+	put(t, dir, readmePath, "# Tools\n\n"+optionsBegin+"\nold\n"+optionsEnd+"\n\nmore\n")
 	p := project(t, dir)
 	got, err := p.Check()
-	if err != nil || !slices.Contains(got, Change{ReadmePath, "changed"}) {
+	if err != nil || !slices.Contains(got, Change{readmePath, "changed"}) {
 		t.Errorf("check does not see the old table: %v, %v", got, err)
 	}
 	if got, err = p.Docs(); err != nil {
 		t.Fatal(err)
 	}
-	changes(t, got, ReadmePath+" updated", OptionsPath+" added")
-	data, err := os.ReadFile(filepath.Join(dir, ReadmePath))
+	changes(t, got, readmePath+" updated", optionsPath+" added")
+	data, err := os.ReadFile(filepath.Join(dir, readmePath))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,9 +396,9 @@ func TestReadmeTables(t *testing.T) {
 func TestReleasedContentStands(t *testing.T) {
 	t.Parallel()
 	dir, p := generated(t)
-	releases := Releases{}
-	releases.Record(p.Manifest, p.Tree)
-	put(t, dir, ReleasedPath, string(encode(releases)))
+	releases := releases{}
+	releases.record(p.manifest, p.tree)
+	put(t, dir, releasedPath, string(encode(releases)))
 	if err := project(t, dir).Released(); err != nil {
 		t.Fatal(err)
 	}
@@ -415,7 +415,7 @@ func TestReleasedContentStands(t *testing.T) {
 	if _, err := project(t, dir).Generate(); err != nil {
 		t.Errorf("with another version: %v", err)
 	}
-	put(t, dir, ReleasedPath, "[]")
+	put(t, dir, releasedPath, "[]")
 	if _, err := project(t, dir).Generate(); err == nil || !strings.Contains(err.Error(), "gen/released.json is not readable") {
 		t.Errorf("an unreadable record: %v", err)
 	}
@@ -425,25 +425,25 @@ func TestReleasedContentStands(t *testing.T) {
 func TestDigest(t *testing.T) {
 	t.Parallel()
 	_, tree := smallTree(t)
-	before := tree.Digest("first")
-	file := tree["marketplace/plugins/second/README.md"]
-	tree["marketplace/plugins/second/README.md"] = File{Data: []byte("x"), Mode: file.Mode}
-	if tree.Digest("first") != before {
+	before := tree.digest("first")
+	readme := tree["marketplace/plugins/second/README.md"]
+	tree["marketplace/plugins/second/README.md"] = file{Data: []byte("x"), Mode: readme.Mode}
+	if tree.digest("first") != before {
 		t.Error("another plugin counts")
 	}
 	for name, change := range map[string]func(){
 		"bytes": func() {
-			tree["marketplace/plugins/first/README.md"] = File{Data: []byte("x"), Mode: 0o644}
+			tree["marketplace/plugins/first/README.md"] = file{Data: []byte("x"), Mode: 0o644}
 		},
 		"mode": func() {
 			f := tree["marketplace/plugins/first/bin/ccreload"]
-			tree["marketplace/plugins/first/bin/ccreload"] = File{Data: f.Data, Mode: 0o644}
+			tree["marketplace/plugins/first/bin/ccreload"] = file{Data: f.Data, Mode: 0o644}
 		},
-		"a new file": func() { tree["marketplace/plugins/first/x"] = File{} },
+		"a new file": func() { tree["marketplace/plugins/first/x"] = file{} },
 	} {
-		was := tree.Digest("first")
+		was := tree.digest("first")
 		change()
-		if tree.Digest("first") == was {
+		if tree.digest("first") == was {
 			t.Errorf("%s do not count", name)
 		}
 	}
@@ -477,7 +477,7 @@ func TestInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{ManifestPath, TemplatePath, "FORK.md", "gen/content/cc-reload/snapshot.md"} {
+	for _, want := range []string{ManifestPath, templatePath, "FORK.md", "gen/content/cc-reload/snapshot.md"} {
 		if !slices.Contains(files, want) {
 			t.Errorf("%s is not written", want)
 		}
@@ -543,7 +543,7 @@ func TestInitHeals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{ManifestPath, TemplatePath, "gen/content/cc-reload/snapshot.md"} {
+	for _, name := range []string{ManifestPath, templatePath, "gen/content/cc-reload/snapshot.md"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -563,7 +563,7 @@ func TestInitHeals(t *testing.T) {
 func TestInitLeavesOthersAlone(t *testing.T) {
 	t.Parallel()
 	dir, _ := generated(t)
-	for _, name := range []string{"gen", TemplatePath} {
+	for _, name := range []string{"gen", templatePath} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}

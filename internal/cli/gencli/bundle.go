@@ -37,15 +37,11 @@ refused from then on. Commit both files. With --dry-run nothing is recorded.`,
 				return err
 			}
 			defer p.Close()
-			runtimes, err := gen.ReadRuntimes(binaries, p.Manifest.Platforms)
-			if err != nil {
-				return problem.AsInput(err)
-			}
 			// Before anything is recorded.
 			if err := os.MkdirAll(out, 0o755); err != nil {
 				return unwritable(out, err)
 			}
-			bundle, err := p.Bundle(runtimes, !dryRun)
+			bundle, err := p.Bundle(binaries, !dryRun)
 			if err != nil {
 				return problem.AsInput(err)
 			}

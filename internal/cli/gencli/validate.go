@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,36 +56,7 @@ func validate(cmd *cobra.Command, args []string) (what string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return validateDir(path)
-	}
-	data, err := gen.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	switch ext := strings.ToLower(filepath.Ext(path)); ext {
-	case ".jsonl":
-		return "recording", gen.ValidateRecording(path, data)
-	case ".yaml", ".yml":
-		_, err := gen.Decode(path, data)
-		return "manifest", err
-	}
-	return "", fmt.Errorf("%s is neither a directory nor a .yaml or .jsonl file: name one of these", path)
-}
-
-func validateDir(dir string) (string, error) {
-	for _, what := range []string{"plugin", "marketplace"} {
-		info, err := os.Lstat(filepath.Join(dir, ".claude-plugin", what+".json"))
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		tree, err := gen.ReadTree(os.DirFS(dir))
-		if err != nil {
-			return "", err
-		}
-		return what, tree.Validate()
-	}
-	return "", fmt.Errorf("%s is no plugin and no marketplace: it has neither .claude-plugin/plugin.json nor .claude-plugin/marketplace.json", dir)
+	return gen.Validate(path)
 }
 
 func schemaCommand() *cobra.Command {
