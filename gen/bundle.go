@@ -11,6 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"time"
+
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // zipTime is the date of every file in a bundle, the earliest a zip can hold:
@@ -49,7 +51,7 @@ func readRuntimes(dir string, platforms []platform) (runtimeFiles, error) {
 			found = append(found, names...)
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("there is no runtime for %s in %q: build it first, for all platforms of the manifest", p, dir)
+			return nil, problem.Input("build it first, for all platforms of the manifest", "there is no runtime for %s in %q", p, dir)
 		}
 		data, err := readFile(os.DirFS(dir), filepath.ToSlash(dir), found[0])
 		if err != nil {

@@ -1,11 +1,11 @@
 package gen
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // defaultOf returns an option's default as people read it.
@@ -109,7 +109,7 @@ func (m *manifest) spliceReadme(readme string) (string, error) {
 	case !begun && !strings.Contains(readme, optionsEnd):
 		return readme, nil
 	case !begun || !ended:
-		return "", errors.New(readmePath + " has one of the marks " + optionsBegin + " and " + optionsEnd + " without the other: it needs both, in this order")
+		return "", problem.Input("put in both, in this order", "%q has one of the marks %s and %s without the other", readmePath, optionsBegin, optionsEnd)
 	}
 	var b strings.Builder
 	b.WriteString(head + optionsBegin + "\n")

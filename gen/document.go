@@ -100,12 +100,12 @@ func (d *document) decode(v any) error {
 }
 
 // fromYAML turns an error of the YAML library into a Problem.
-func (d *document) fromYAML(err error) problem {
+func (d *document) fromYAML(err error) finding {
 	var placed yaml.Error
 	if errors.As(err, &placed) {
 		return d.atToken(placed.GetToken(), placed.GetMessage())
 	}
-	return problem{File: d.file, Message: strings.TrimSpace(err.Error())}
+	return finding{File: d.file, Message: strings.TrimSpace(err.Error())}
 }
 
 // keySuffix, after the path of a value, means its key.
@@ -114,15 +114,15 @@ const keySuffix = "/#key"
 // problem reports something about the value at path, such as /plugins/0/name.
 // A path that leads nowhere, as to a key that is missing, is reported at the
 // last element that exists.
-func (d *document) problem(path, format string, args ...any) problem {
+func (d *document) problem(path, format string, args ...any) finding {
 	for path != "" && d.places[path] == nil {
 		path = path[:strings.LastIndex(path, "/")]
 	}
 	return d.atToken(d.places[path], fmt.Sprintf(format, args...))
 }
 
-func (d *document) atToken(t *token.Token, message string) problem {
-	p := problem{File: d.file, Line: 1, Column: 1, Message: message}
+func (d *document) atToken(t *token.Token, message string) finding {
+	p := finding{File: d.file, Line: 1, Column: 1, Message: message}
 	if t != nil && t.Position != nil {
 		p.Line, p.Column = max(t.Position.Line, 1), max(t.Position.Column, 1)
 	}

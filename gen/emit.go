@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // emit returns every file the manifest stands for, checked against the
@@ -19,7 +21,7 @@ import (
 func emit(m *manifest, files fs.FS, sums []checksum) (tree, error) {
 	template, err := readText(files, templatePath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no %s beside gen: take it from where the project came from, or run `ccreload-gen init` in a new directory", templatePath)
+		return nil, problem.Input("take it from where the project came from, or run `ccreload-gen init` in a new directory", "there is no %q beside gen", templatePath)
 	} else if err != nil {
 		return nil, err
 	}
@@ -97,7 +99,7 @@ func (e *emitter) fail(path string, err error) {
 	if ps := problems(err); ps != nil {
 		e.ps = append(e.ps, ps...)
 	} else {
-		e.report(path, "%v", err)
+		e.report(path, "%s", sentence(err))
 	}
 }
 
@@ -119,7 +121,7 @@ func (e *emitter) sections(i int, dir string) {
 		return
 	}
 	refuse := func(format string, args ...any) {
-		e.ps = append(e.ps, problem{File: templatePath, Message: fmt.Sprintf(format, args...)})
+		e.ps = append(e.ps, finding{File: templatePath, Message: fmt.Sprintf(format, args...)})
 	}
 	archive := txtar.Parse([]byte(text))
 	if len(archive.Files) == 0 {
@@ -178,8 +180,8 @@ var checksumLine = regexp.MustCompile(`^([0-9a-f]{64}) [ *]([^ /\\]+)$`)
 func (e *emitter) checksums() {
 	text, err := readText(e.files, checksumsPath)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		if ps := problems(err); ps == nil {
-			err = Problems{{File: checksumsPath, Message: strings.TrimPrefix(err.Error(), checksumsPath+" ")}}
+		if problems(err) == nil {
+			err = Problems{{File: checksumsPath, Message: sentence(err)}}
 		}
 		e.fail("", err)
 	}
@@ -189,7 +191,7 @@ func (e *emitter) checksums() {
 		}
 		m := checksumLine.FindStringSubmatch(line)
 		if m == nil {
-			e.ps = append(e.ps, problem{File: checksumsPath, Line: at + 1, Column: 1, Source: line, Message: "want a sha256 in lower case, two spaces and the name of a release asset"})
+			e.ps = append(e.ps, finding{File: checksumsPath, Line: at + 1, Column: 1, Source: line, Message: "want a sha256 in lower case, two spaces and the name of a release asset"})
 			continue
 		}
 		e.sums = append(e.sums, checksum{m[1], m[2]})

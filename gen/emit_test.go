@@ -162,10 +162,10 @@ func TestChecksums(t *testing.T) {
 func TestEmitRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ file, text, want string }{
-		"missing body":         {"gen/content/first/go.md", "", "gen/manifest.yaml:73:15: there is no file gen/content/first/go.md\n   73 |         body: go.md"},
-		"missing icon":         {"gen/content/first/icon.png", "", "gen/manifest.yaml:22:11: there is no file gen/content/first/icon.png"},
+		"missing body":         {"gen/content/first/go.md", "", "gen/manifest.yaml:73:15: there is no file \"gen/content/first/go.md\"\n   73 |         body: go.md"},
+		"missing icon":         {"gen/content/first/icon.png", "", `gen/manifest.yaml:22:11: there is no file "gen/content/first/icon.png"`},
 		"icon of text":         {"gen/content/first/icon.png", "x", "gen/manifest.yaml:22:11: gen/content/first/icon.png: the icon is not a valid PNG"},
-		"missing readme":       {"gen/content/second/README.md", "", "there is no file gen/content/second/README.md"},
+		"missing readme":       {"gen/content/second/README.md", "", `there is no file "gen/content/second/README.md"`},
 		"empty body":           {"gen/content/first/go.md", " \n\n", "the file gen/content/first/go.md is empty"},
 		"unknown option":       {"gen/content/first/go.md", "a\n\nat {{opt \"budgit\"}} %\n", "gen/content/first/go.md:3:6: the plugin first has no option \"budgit\"; did you mean \"budget\"?\n    3 | at {{opt \"budgit\"}} %\n"},
 		"option of another":    {"gen/content/second/second.md", `{{opt "budget"}}`, `gen/content/second/second.md:1:3: the plugin second has no option "budget"`},
@@ -212,7 +212,7 @@ func TestInclude(t *testing.T) {
 	content := smallContent(t)
 	content["gen/content/first/go.md"].Data = []byte("before\n\n{{include \"form.md\"}}\n\nafter\n")
 	_, err = emit(m, content, nil)
-	wants(t, err, "gen/content/first/go.md:3:3: there is no file gen/content/first/form.md")
+	wants(t, err, `gen/content/first/go.md:3:3: there is no file "gen/content/first/form.md"`)
 	piece := *content["gen/content/first/README.md"]
 	piece.Data = []byte("a {{piece}}\n")
 	content["gen/content/first/form.md"] = &piece

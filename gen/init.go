@@ -3,15 +3,18 @@ package gen
 import (
 	"bytes"
 	_ "embed"
-	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // forkReadme tells somebody with a fresh fork how to go on.
 //
 //go:embed FORK.md
 var forkReadme []byte
+
+const otherDir = "choose another directory, new or empty"
 
 // Init writes what a fork starts from into dir, which is created if need be,
 // and returns the paths written, sorted. It overwrites nothing: with one of
@@ -38,7 +41,7 @@ func Init(dir, template string) ([]string, error) {
 	}
 	_, missing := os.Stat(dir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("%s cannot be a directory: %w: choose another, new or empty", dir, Cause(err))
+		return nil, problem.Input(otherDir, "%q cannot be a directory: %w", dir, Cause(err))
 	}
 	if err := begin(dir, t); err != nil {
 		if missing != nil {
@@ -54,7 +57,7 @@ func Init(dir, template string) ([]string, error) {
 func begin(dir string, t tree) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("%s cannot be opened: %w: choose another directory", dir, Cause(err))
+		return problem.Input(otherDir, "%q cannot be opened: %w", dir, Cause(err))
 	}
 	defer root.Close()
 	for _, p := range t.paths() {
@@ -63,7 +66,7 @@ func begin(dir string, t tree) error {
 		}
 		data, err := readFile(root.FS(), "", p)
 		if p == ManifestPath || err != nil || !bytes.Equal(data, t[p].Data) {
-			return fmt.Errorf("%s exists in %s already: choose an empty directory", p, dir)
+			return problem.Input(otherDir, "%q has a file %q already", dir, p)
 		}
 	}
 	_, err = write(root, t, nil, ManifestPath)

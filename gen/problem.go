@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/term"
 
 	"github.com/ccreload/ccreload/internal/host"
@@ -19,8 +20,8 @@ const (
 	maxShown   = 40
 )
 
-// problem is one thing that is wrong with an input, and where.
-type problem struct {
+// finding is one thing that is wrong with an input, and where.
+type finding struct {
 	File    string // as the user would name it, e.g. gen/manifest.yaml
 	Line    int    // from 1; 0 when the whole file is meant
 	Column  int    // from 1
@@ -30,7 +31,7 @@ type problem struct {
 
 // String returns file:line:column: message, and below it the line itself. A
 // terminal can be shown it: see Visible.
-func (p problem) String() string {
+func (p finding) String() string {
 	s := p.sentence()
 	if p.Line == 0 || strings.TrimSpace(p.Source) == "" {
 		return s
@@ -58,7 +59,7 @@ func (p problem) String() string {
 }
 
 // sentence returns the place and the message on one line.
-func (p problem) sentence() string {
+func (p finding) sentence() string {
 	message := host.Cut(Visible(p.Message), maxMessage)
 	if p.Line == 0 {
 		return Visible(p.File) + ": " + message
@@ -74,7 +75,7 @@ var oneLine = strings.NewReplacer("\n", "␊", "\t", "␉")
 
 // Problems is every problem found, in the order of the files and lines. It is
 // an error when it is not empty.
-type Problems []problem
+type Problems []finding
 
 // Error returns the problems, one after the other, and of very many the first.
 func (ps Problems) Error() string {
@@ -92,6 +93,17 @@ func (ps Problems) Error() string {
 // Placed marks an error whose lines begin with a place in a file.
 func (Problems) Placed() {}
 
+// sentence returns an error and what to do about it on one line.
+func sentence(err error) string {
+	if ps := problems(err); ps != nil {
+		return ps[0].sentence()
+	}
+	if hint := problem.Hint(err); hint != "" {
+		return err.Error() + ": " + hint
+	}
+	return err.Error()
+}
+
 // problems returns an error as what it is known to be.
 func problems(err error) Problems {
 	ps, _ := errors.AsType[Problems](err)
@@ -103,7 +115,7 @@ func (ps Problems) err() error {
 	if len(ps) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(ps, func(a, b problem) int {
+	slices.SortStableFunc(ps, func(a, b finding) int {
 		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column, strings.Compare(a.Message, b.Message))
 	})
 	return slices.Compact(ps)

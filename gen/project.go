@@ -2,11 +2,12 @@ package gen
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // Project is a directory with gen/manifest.yaml in it, and what is to be
@@ -21,6 +22,8 @@ type Project struct {
 // Files returns how many files are generated.
 func (p *Project) Files() int { return len(p.tree) }
 
+const nameProject = "name the directory of a project, or begin one with `ccreload-gen init DIR`"
+
 // Find returns dir, or the nearest directory above it, that has something
 // called gen/manifest.yaml.
 func Find(dir string) (string, error) {
@@ -33,7 +36,7 @@ func Find(dir string) (string, error) {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("there is no %s in %s or above it: begin a project with `ccreload-gen init DIR`", ManifestPath, abs)
+			return "", problem.Input("begin a project with `ccreload-gen init DIR`", "there is no %s in %q or above it", ManifestPath, abs)
 		}
 	}
 }
@@ -43,7 +46,7 @@ func Find(dir string) (string, error) {
 func Open(dir string) (*Project, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be opened: %w: name the directory of a project, or begin one with `ccreload-gen init DIR`", dir, Cause(err))
+		return nil, problem.Input(nameProject, "%q cannot be opened: %w", dir, Cause(err))
 	}
 	p := &Project{dir: dir, root: root}
 	if err := p.emit(); err != nil {
@@ -59,7 +62,7 @@ func (p *Project) Close() error { return p.root.Close() }
 func (p *Project) emit() error {
 	data, err := readFile(p.root.FS(), "", ManifestPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no %s in %s: name the directory that has it, or begin a project with `ccreload-gen init DIR`", ManifestPath, p.dir)
+		return problem.Input(nameProject, "there is no %s in %q", ManifestPath, p.dir)
 	} else if err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func (p *Project) withReadme(t tree) (tree, error) {
 	}
 	// A link may be shared with others: it is not replaced.
 	if info, err := p.root.Lstat(readmePath); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is a link: put the file itself there, or the table marks elsewhere", readmePath)
+		return nil, problem.Input("put the file itself there, or the table marks elsewhere", "%q is a link", readmePath)
 	}
 	t = maps.Clone(t)
 	t[readmePath] = file{Data: []byte(text), Mode: 0o644}

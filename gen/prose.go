@@ -61,8 +61,8 @@ func (e *emitter) body(p *plugin, name string, at string) string {
 	// A piece that several bodies share; it is taken as it is.
 	funcs["include"] = func(name string) (string, error) {
 		_, piece, err := e.read(p, name)
-		if bad, ok := errors.AsType[Problems](err); ok {
-			err = errors.New(bad[0].sentence())
+		if err != nil {
+			err = errors.New(sentence(err))
 		}
 		return strings.TrimSpace(piece), err
 	}
@@ -90,10 +90,10 @@ func (e *emitter) read(p *plugin, name string) (file, prose string, err error) {
 }
 
 // place returns a problem with the text of file at a byte of it.
-func place(file, text string, at int, message string) problem {
+func place(file, text string, at int, message string) finding {
 	begin := strings.LastIndexByte(text[:at], '\n') + 1
 	line, _, _ := strings.Cut(text[begin:], "\n")
-	return problem{
+	return finding{
 		File: file, Line: 1 + strings.Count(text[:at], "\n"), Column: 1 + utf8.RuneCountInString(text[begin:at]),
 		Source: line, Message: message,
 	}
@@ -168,8 +168,8 @@ func execute(file, text string, data any, funcs template.FuncMap) (string, error
 //	template: FILE:3:9: executing "FILE" at <opt "x">: error calling opt: CAUSE
 var templateError = regexp.MustCompile(`(?s)^template: .*?:(\d+):(?:(\d+):)? (?:.*error calling \w+: )?(.*)$`)
 
-func templateProblem(file, text string, err error) problem {
-	p := problem{File: file, Line: 1, Column: 1, Message: err.Error()}
+func templateProblem(file, text string, err error) finding {
+	p := finding{File: file, Line: 1, Column: 1, Message: err.Error()}
 	if m := templateError.FindStringSubmatch(p.Message); m != nil {
 		p.Line, _ = strconv.Atoi(m[1])
 		column, _ := strconv.Atoi(m[2])

@@ -3,8 +3,9 @@ package gen
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
+
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // releases is gen/released.json: plugin → version → the digest (tree.digest)
@@ -23,7 +24,7 @@ func readReleases(fsys fs.FS) (releases, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("%s is not readable: restore it from git: %w", releasedPath, err)
+		return nil, problem.Input("restore it from git", "%q is not valid: %w", releasedPath, err)
 	}
 	return r, nil
 }

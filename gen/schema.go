@@ -17,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // schemas are derived from the types that are read and written, by the name
@@ -36,7 +37,7 @@ func Schemas() []string { return slices.Sorted(maps.Keys(schemas)) }
 func Schema(name string) ([]byte, error) {
 	s, ok := schemas[name]
 	if !ok {
-		return nil, fmt.Errorf("there is no schema %q; there are %s", name, strings.Join(Schemas(), ", "))
+		return nil, problem.Input("the schemas are "+strings.Join(Schemas(), ", "), "there is no schema %q", name)
 	}
 	return encode(s.rule()), nil
 }

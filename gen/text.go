@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // maxFile is more bytes than any file that is read here has.
@@ -24,19 +25,16 @@ func readFile(fsys fs.FS, dir, name string) ([]byte, error) {
 	file := path.Join(dir, name)
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
-		if link, e := fs.Lstat(fsys, name); e == nil && link.Mode()&fs.ModeSymlink != 0 {
-			return nil, fmt.Errorf("%s is a link that leads nowhere or out of the project: put the file itself there", file)
-		}
-		if obstacle := inTheWay(fsys, name); obstacle != nil {
-			return nil, obstacle
+		if blocked := blockedBy(fsys, name); blocked != nil {
+			return nil, blocked
 		}
 		return nil, unreadable(file, err)
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is %s: put a file there", file, host.FileKind(info.Mode()))
+		return nil, problem.Input("put a file there", "%q is %s", file, host.FileKind(info.Mode()))
 	case info.Size() > maxFile:
-		return nil, fmt.Errorf("%s has more than %d MB: no file of a project is that large", file, maxFile>>20)
+		return nil, problem.Input("no file of a project is that large", "%q has more than %d MB", file, maxFile>>20)
 	}
 	data, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -55,24 +53,24 @@ func readText(fsys fs.FS, name string) (string, error) {
 	return decodeText(name, data)
 }
 
-// inTheWay returns a sentence about the first of the directories above name
-// that is none, nil when they are all right or are not there.
-func inTheWay(fsys fs.FS, name string) error {
-	for i, r := range name {
-		if r != '/' {
+// blockedBy returns what is wrong with the path name: a directory that is none
+// or a link that leads nowhere. It is nil where the rest is only missing.
+func blockedBy(fsys fs.FS, name string) error {
+	for i := 0; i <= len(name); i++ {
+		if i < len(name) && name[i] != '/' {
 			continue
 		}
-		dir := name[:i]
-		info, err := fs.Lstat(fsys, dir)
-		switch {
-		case err != nil:
+		info, err := fs.Lstat(fsys, name[:i])
+		if err != nil {
 			return nil
-		case info.Mode()&fs.ModeSymlink != 0:
-			if to, err := fs.Stat(fsys, dir); err != nil || !to.IsDir() {
-				return fmt.Errorf("%s is a link that leads nowhere or out of the project: put a directory there and run the command again", dir)
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			if info, err = fs.Stat(fsys, name[:i]); err != nil {
+				return problem.Input("put what it stands for in its place", "%q is a link that leads nowhere or out of the project", name[:i])
 			}
-		case !info.IsDir():
-			return fmt.Errorf("%s is %s where a directory belongs: move it away and run the command again", dir, host.FileKind(info.Mode()))
+		}
+		if i < len(name) && !info.IsDir() {
+			return problem.Input("move it away and run the command again", "%q is %s where a directory belongs", name[:i], host.FileKind(info.Mode()))
 		}
 	}
 	return nil
@@ -81,15 +79,15 @@ func inTheWay(fsys fs.FS, name string) error {
 // unreadable puts into words why name cannot be read.
 func unreadable(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return missing(name)
+		return problem.AsInput(missing(name))
 	}
-	return fmt.Errorf("%s cannot be read: %w", name, Cause(err))
+	return problem.Input("", "%q cannot be read: %w", name, Cause(err))
 }
 
 // missing is the path of a file that is not there.
 type missing string
 
-func (m missing) Error() string      { return "there is no file " + string(m) }
+func (m missing) Error() string      { return fmt.Sprintf("there is no file %q", string(m)) }
 func (missing) Is(target error) bool { return target == fs.ErrNotExist }
 
 // Cause returns err without the call and the paths that the standard library

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -68,22 +69,22 @@ func TestByteOrderMarkHasNoColumn(t *testing.T) {
 func TestProblemIsSafeToShow(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		problem problem
+		problem finding
 		want    string
 	}{
 		"control characters": {
-			problem{File: "a\x1b]0;b\a", Line: 1, Column: 6, Message: "no \x1b[2J", Source: "x\t\x1b[0mabc\u202e"},
+			finding{File: "a\x1b]0;b\a", Line: 1, Column: 6, Message: "no \x1b[2J", Source: "x\t\x1b[0mabc\u202e"},
 			"a␛]0;b␇:1:6: no ␛[2J\n    1 | x\t␛[0mabc\\u202e\n      |  \t   ^",
 		},
-		"no UTF-8":     {problem{File: "a\xff", Message: "b\nc"}, "a\ufffd: b␊c"},
-		"end of line":  {problem{File: "a", Line: 1, Column: 9, Message: "b", Source: "cd"}, "a:1:9: b\n    1 | cd\n      |   ^"},
-		"long message": {problem{File: "a", Message: strings.Repeat("x", 9999)}, "a: " + strings.Repeat("x", maxMessage-1) + "…"},
+		"no UTF-8":     {finding{File: "a\xff", Message: "b\nc"}, "a\ufffd: b␊c"},
+		"end of line":  {finding{File: "a", Line: 1, Column: 9, Message: "b", Source: "cd"}, "a:1:9: b\n    1 | cd\n      |   ^"},
+		"long message": {finding{File: "a", Message: strings.Repeat("x", 9999)}, "a: " + strings.Repeat("x", maxMessage-1) + "…"},
 		"long line, in the middle": {
-			problem{File: "a", Line: 1, Column: 1001, Message: "b", Source: strings.Repeat("x", 1000) + "y" + strings.Repeat("z", 1000)},
+			finding{File: "a", Line: 1, Column: 1001, Message: "b", Source: strings.Repeat("x", 1000) + "y" + strings.Repeat("z", 1000)},
 			"a:1:1001: b\n    1 | …" + strings.Repeat("x", 60) + "y" + strings.Repeat("z", 59) + "…\n      | " + strings.Repeat(" ", 61) + "^",
 		},
 		"long line, at the end": {
-			problem{File: "a", Line: 1, Column: 1001, Message: "b", Source: strings.Repeat("x", 1000)},
+			finding{File: "a", Line: 1, Column: 1001, Message: "b", Source: strings.Repeat("x", 1000)},
 			"a:1:1001: b\n    1 | …" + strings.Repeat("x", 60) + "\n      | " + strings.Repeat(" ", 61) + "^",
 		},
 	} {
@@ -97,7 +98,7 @@ func TestProblemsShowTheFirst(t *testing.T) {
 	t.Parallel()
 	ps := make(Problems, maxShown+2)
 	for i := range ps {
-		ps[i] = problem{File: "f", Message: "m"}
+		ps[i] = finding{File: "f", Message: "m"}
 	}
 	if got := strings.Split(ps.Error(), "\n"); len(got) != maxShown+1 || got[maxShown] != "and 2 more" {
 		t.Errorf("%d lines, the last %q", len(got), got[len(got)-1])
@@ -175,12 +176,12 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 						defer p.Close()
 						_, err = p.Generate()
 					}
-					want := " is " + what + ": put a file there"
+					want := fmt.Sprintf("%q is %s: put a file there", name, what)
 					if what == "a link" {
-						want = " is a link that leads nowhere or out of the project: put the file itself there"
+						want = fmt.Sprintf("%q is a link that leads nowhere or out of the project: put what it stands for in its place", name)
 					}
-					if err == nil || !strings.Contains(strings.Replace(err.Error(), ": is", " is", 1), name+want) {
-						t.Errorf("the error is %v", err)
+					if err == nil || !strings.Contains(sentence(err), want) {
+						t.Errorf("the error is %v, want %s", err, want)
 					}
 					var ps Problems
 					if errors.As(err, &ps) && len(ps) != 1 {

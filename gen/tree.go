@@ -11,6 +11,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // file is one generated file. Its mode is 0644, or 0755 for a program.
@@ -80,11 +82,11 @@ func readInventory(fsys fs.FS) (inventory, error) {
 		return inv, err
 	}
 	if err := json.Unmarshal(data, &inv); err != nil {
-		return inv, fmt.Errorf("%s is not readable: remove it and generate again: %w", inventoryPath, err)
+		return inv, problem.Input("remove it and generate again", "%q is not valid: %w", inventoryPath, err)
 	}
 	for path := range inv.Files {
 		if !fs.ValidPath(path) || path == "." {
-			return inv, fmt.Errorf("%s names %q, which is no path in this project: remove the file and generate again", inventoryPath, path)
+			return inv, problem.Input("remove it and generate again", "%q names %q, which is not a path in this project", inventoryPath, path)
 		}
 	}
 	return inv, nil

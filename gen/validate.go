@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // Validate holds what is at path against the rules: the directory of a plugin
@@ -31,7 +32,7 @@ func Validate(path string) (what string, err error) {
 			}
 			return what, t.validate()
 		}
-		return "", fmt.Errorf("%s is not a plugin or a marketplace: it has neither .claude-plugin/plugin.json nor .claude-plugin/marketplace.json", path)
+		return "", problem.Input("name a directory that has .claude-plugin/plugin.json or .claude-plugin/marketplace.json", "%q is not a plugin or a marketplace", path)
 	}
 	dir, name := filepath.Split(path)
 	data, err := readFile(os.DirFS(filepath.Clean(dir)), filepath.ToSlash(dir), name)
@@ -45,7 +46,7 @@ func Validate(path string) (what string, err error) {
 		_, err := decode(path, data)
 		return "manifest", err
 	}
-	return "", fmt.Errorf("%s is neither a directory nor a .yaml or .jsonl file: name one of these", path)
+	return "", problem.Input("name one of these", "%q is neither a directory nor a .yaml or .jsonl file", path)
 }
 
 // validate reports everything about a tree that a host would refuse, warn
@@ -73,7 +74,7 @@ type validator struct {
 }
 
 func (v *validator) report(file, format string, args ...any) {
-	v.ps = append(v.ps, problem{File: file, Message: fmt.Sprintf(format, args...)})
+	v.ps = append(v.ps, finding{File: file, Message: fmt.Sprintf(format, args...)})
 }
 
 // market checks a marketplace.json and that its sources lead to plugins.
@@ -303,7 +304,7 @@ func ValidateRecording(file string, data []byte) error {
 		}
 	}
 	if n == 0 {
-		ps = append(ps, problem{File: file, Message: "the recording is empty"})
+		ps = append(ps, finding{File: file, Message: "the recording is empty"})
 	}
 	return ps.err()
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // Change is what one run did to one file, or what check finds.
@@ -80,7 +80,7 @@ func (w *writer) stage(p string, f file) error {
 	case err != nil:
 		return w.unwritable(p, err)
 	case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
-		return fmt.Errorf("%s is %s: move it away and run the command again", p, host.FileKind(info.Mode()))
+		return problem.Input(moveAway, "%q is %s", p, host.FileKind(info.Mode()))
 	case info.Mode().IsRegular() && sameMode(info.Mode(), f.Mode):
 		if old, err := w.root.ReadFile(p); err == nil && bytes.Equal(old, f.Data) {
 			return nil
@@ -105,18 +105,21 @@ func (w *writer) stage(p string, f file) error {
 	return nil
 }
 
+const moveAway = "move it away and run the command again"
+
 // unwritable says why p could not be written and what to do about it.
 func (w *writer) unwritable(p string, err error) error {
-	if obstacle := inTheWay(w.root.FS(), p); obstacle != nil {
-		return obstacle
+	if blocked := blockedBy(w.root.FS(), p); blocked != nil {
+		return blocked
 	}
+	hint := "put that right and run the command again"
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%s is in the way: move it away and run the command again", p)
+		hint = moveAway
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s cannot be written: %w: make its directory yours to write, or work on a copy of the project", p, Cause(err))
+		hint = "make its directory yours to write, or work on a copy of the project"
 	}
-	return fmt.Errorf("%s cannot be written: %w: put that right and run the command again", p, Cause(err))
+	return problem.Input(hint, "%q cannot be written: %w", p, Cause(err))
 }
 
 // commit takes the steps.
@@ -200,14 +203,14 @@ func compare(fsys fs.FS, t tree) ([]Change, error) {
 			out = append(out, Change{p, "orphaned"})
 		}
 	}
-	if err := inTheWay(fsys, inventoryPath); err != nil {
+	if err := blockedBy(fsys, inventoryPath); err != nil {
 		return nil, err
 	}
 	err = fs.WalkDir(fsys, "marketplace", func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return fmt.Errorf("%s cannot be read: %w", p, Cause(err))
+			return unreadable(p, err)
 		case !d.IsDir() && !t.has(p):
 			out = append(out, Change{p, "orphaned"})
 		}

@@ -235,7 +235,7 @@ func TestGenerateAllOrNothing(t *testing.T) {
 			promptly(t, func() {
 				if got, err := p.Generate(); err == nil {
 					t.Errorf("generated: %v", got)
-				} else if text := err.Error(); strings.Contains(text, "openat") || strings.Contains(text, "lstat") || strings.Contains(text, "escapes") || !strings.Contains(text, ": ") {
+				} else if text := sentence(err); strings.Contains(text, "openat") || strings.Contains(text, "lstat") || strings.Contains(text, "escapes") || !strings.Contains(text, ": ") {
 					t.Errorf("the error says not what to do: %v", err)
 				}
 			})
@@ -272,13 +272,13 @@ func TestUnwritableSaysWhatToDo(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"dir/a", at(fs.ErrPermission), "dir/a cannot be written: permission denied: make its directory yours to write, or work on a copy of the project"},
-		{"dir/a", at(syscall.ENOSPC), "dir/a cannot be written: " + syscall.ENOSPC.Error() + ": put that right and run the command again"},
-		{"dir/.a.new", at(fs.ErrExist), "dir/.a.new is in the way: move it away and run the command again"},
-		{"dir/a", &os.LinkError{Op: "renameat", Err: at(syscall.EROFS)}, "dir/a cannot be written: " + syscall.EROFS.Error() + ": put that right and run the command again"},
-		{"file/a", at(syscall.ENOTDIR), "file is a file where a directory belongs: move it away and run the command again"},
+		{"dir/a", at(fs.ErrPermission), "\"dir/a\" cannot be written: permission denied: make its directory yours to write, or work on a copy of the project"},
+		{"dir/a", at(syscall.ENOSPC), "\"dir/a\" cannot be written: " + syscall.ENOSPC.Error() + ": put that right and run the command again"},
+		{"dir/.a.new", at(fs.ErrExist), "\"dir/.a.new\" cannot be written: file already exists: move it away and run the command again"},
+		{"dir/a", &os.LinkError{Op: "renameat", Err: at(syscall.EROFS)}, "\"dir/a\" cannot be written: " + syscall.EROFS.Error() + ": put that right and run the command again"},
+		{"file/a", at(syscall.ENOTDIR), "\"file\" is a file where a directory belongs: move it away and run the command again"},
 	} {
-		if got := w.unwritable(tt.path, tt.err); got.Error() != tt.want {
+		if got := sentence(w.unwritable(tt.path, tt.err)); got != tt.want {
 			t.Errorf("%s, %v: got %q, want %q", tt.path, tt.err, got, tt.want)
 		}
 	}
@@ -416,7 +416,7 @@ func TestReleasedContentStands(t *testing.T) {
 		t.Errorf("with another version: %v", err)
 	}
 	put(t, dir, releasedPath, "[]")
-	if _, err := project(t, dir).Generate(); err == nil || !strings.Contains(err.Error(), "gen/released.json is not readable") {
+	if _, err := project(t, dir).Generate(); err == nil || !strings.Contains(sentence(err), "restore it from git") {
 		t.Errorf("an unreadable record: %v", err)
 	}
 }
@@ -461,10 +461,10 @@ func TestFindLooksUpwards(t *testing.T) {
 			t.Errorf("from %s: %s, %v", from, got, err)
 		}
 	}
-	if _, err := Open(dir + "/gen/content"); err == nil || !strings.Contains(err.Error(), "name the directory that has it") {
+	if _, err := Open(dir + "/gen/content"); err == nil || !strings.Contains(sentence(err), "name the directory of a project") {
 		t.Errorf("opened from within: %v", err) // Open takes what it is given
 	}
-	if _, err := Find(t.TempDir()); err == nil || !strings.Contains(err.Error(), "ccreload-gen init DIR") {
+	if _, err := Find(t.TempDir()); err == nil || !strings.Contains(sentence(err), "ccreload-gen init DIR") {
 		t.Errorf("from elsewhere: %v", err)
 	}
 }
@@ -487,7 +487,7 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, dir, "FORK.md", "mine")
-	if _, err := Init(dir, ""); err == nil || !strings.Contains(err.Error(), "choose an empty directory") {
+	if _, err := Init(dir, ""); err == nil || !strings.Contains(sentence(err), "choose another directory, new or empty") {
 		t.Errorf("a second init: %v", err)
 	}
 	if data, err := os.ReadFile(filepath.Join(dir, "FORK.md")); err != nil || string(data) != "mine" {
@@ -504,16 +504,16 @@ func TestInitRefuses(t *testing.T) {
 		below string
 		want  string
 	}{
-		"a file":            {func(p string) error { return os.WriteFile(p, nil, 0o644) }, "", " cannot be a directory: not a directory: choose another, new or empty"},
-		"below a file":      {func(p string) error { return os.WriteFile(p, nil, 0o644) }, "/sub/sub", "not a directory: choose another, new or empty"},
+		"a file":            {func(p string) error { return os.WriteFile(p, nil, 0o644) }, "", " cannot be a directory: not a directory: choose another directory, new or empty"},
+		"below a file":      {func(p string) error { return os.WriteFile(p, nil, 0o644) }, "/sub/sub", "not a directory: choose another directory, new or empty"},
 		"a pipe":            {mkfifo, "", " cannot be a directory: not a directory"},
-		"a dangling link":   {func(p string) error { return os.Symlink("nowhere", p) }, "", " cannot be a directory: file exists: choose another"},
+		"a dangling link":   {func(p string) error { return os.Symlink("nowhere", p) }, "", " cannot be a directory: file exists: choose another directory"},
 		"a device":          {func(p string) error { return os.Symlink(os.DevNull, p) }, "", " cannot be a directory: not a directory"},
-		"a file called gen": {func(p string) error { return errors.Join(os.Mkdir(p, 0o755), os.WriteFile(p+"/gen", nil, 0o644)) }, "", "gen is a file where a directory belongs: move it away"},
-		"another manifest":  {func(p string) error { return errors.Join(os.MkdirAll(p+"/gen/manifest.yaml", 0o755)) }, "", "gen/manifest.yaml exists in "},
+		"a file called gen": {func(p string) error { return errors.Join(os.Mkdir(p, 0o755), os.WriteFile(p+"/gen", nil, 0o644)) }, "", "\"gen\" is a file where a directory belongs: move it away"},
+		"another manifest":  {func(p string) error { return errors.Join(os.MkdirAll(p+"/gen/manifest.yaml", 0o755)) }, "", " has a file \"gen/manifest.yaml\" already: choose another directory"},
 		"a template of others": {func(p string) error {
 			return errors.Join(os.Mkdir(p, 0o755), os.WriteFile(p+"/plugin.tmpl", nil, 0o644))
-		}, "", "plugin.tmpl exists in "},
+		}, "", " has a file \"plugin.tmpl\" already: choose another directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -522,7 +522,7 @@ func TestInitRefuses(t *testing.T) {
 				t.Skip(err)
 			}
 			promptly(t, func() {
-				if _, err := Init(at+tt.below, stockTemplate(t)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				if _, err := Init(at+tt.below, stockTemplate(t)); err == nil || !strings.Contains(sentence(err), tt.want) {
 					t.Errorf("err %v, want %q", err, tt.want)
 				}
 			})

@@ -31,19 +31,14 @@ refused from then on. Commit both files. With --dry-run nothing is recorded.`,
 		Example: `  ccreload-gen bundle --binaries dist --out dist/bundles
   ccreload-gen bundle --binaries dist --out /tmp/try --dry-run`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := open(cmd, args)
-			if err != nil {
-				return err
-			}
-			defer p.Close()
+		RunE: onProject(func(cmd *cobra.Command, p *gen.Project) error {
 			// Before anything is recorded.
 			if err := os.MkdirAll(out, 0o755); err != nil {
 				return unwritable(out, err)
 			}
 			bundle, err := p.Bundle(binaries, !dryRun)
 			if err != nil {
-				return problem.AsInput(err)
+				return err
 			}
 			for _, name := range slices.Sorted(maps.Keys(bundle)) {
 				path := filepath.Join(out, name)
@@ -53,7 +48,7 @@ refused from then on. Commit both files. With --dry-run nothing is recorded.`,
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: %d bytes\n", gen.Visible(path), len(bundle[name]))
 			}
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&binaries, "binaries", "", "directory with the built runtimes")
 	cmd.Flags().StringVar(&out, "out", "", "directory to write to")
@@ -68,5 +63,5 @@ refused from then on. Commit both files. With --dry-run nothing is recorded.`,
 
 // unwritable says what to do about a place for bundles that cannot be written.
 func unwritable(path string, err error) error {
-	return problem.AsInput(fmt.Errorf("%s cannot be written: %w: name another directory with --out and run the command again", path, gen.Cause(err)))
+	return problem.Input("name another directory with --out and run the command again", "%q cannot be written: %w", path, gen.Cause(err))
 }

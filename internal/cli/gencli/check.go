@@ -8,7 +8,6 @@ import (
 
 	"github.com/ccreload/ccreload/gen"
 	"github.com/ccreload/ccreload/internal/cli/cmdline"
-	"github.com/ccreload/ccreload/internal/problem"
 )
 
 func checkCommand() *cobra.Command {
@@ -21,32 +20,33 @@ same version (gen/released.json). Exit code 1 means that it found something.`,
 		Example: `  ccreload-gen check
   ccreload-gen check -C my-plugins`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := open(cmd, args)
+		RunE: onProject(func(cmd *cobra.Command, p *gen.Project) error {
+			changes, err := p.Check()
 			if err != nil {
 				return err
 			}
-			defer p.Close()
-			changes, err := p.Check()
-			if err != nil {
-				return problem.AsInput(err)
-			}
 			list(cmd.ErrOrStderr(), changes)
 			if len(changes) > 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(), "run `ccreload-gen generate`, and remove or move what is orphaned")
+				fmt.Fprintln(cmd.ErrOrStderr(), "hint: run `ccreload-gen generate`, and remove or move what is orphaned")
 			}
-			var conflicts gen.Problems
-			switch err := p.Released(); {
-			case errors.As(err, &conflicts):
-				fmt.Fprintln(cmd.ErrOrStderr(), conflicts)
-				return cmdline.ErrFailed
-			case err != nil:
-				return problem.AsInput(err)
-			case len(changes) > 0:
+			if err := failed(cmd, p.Released()); err != nil {
+				return err
+			}
+			if len(changes) > 0 {
 				return cmdline.ErrFailed
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files up to date\n", p.Files())
 			return err
-		},
+		}),
 	}
+}
+
+// failed prints problems as what a check has found: that is no fault of its
+// command line.
+func failed(cmd *cobra.Command, err error) error {
+	if found, ok := errors.AsType[gen.Problems](err); ok {
+		fmt.Fprintln(cmd.ErrOrStderr(), found)
+		return cmdline.ErrFailed
+	}
+	return err
 }

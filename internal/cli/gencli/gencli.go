@@ -8,7 +8,6 @@
 package gencli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -64,6 +63,18 @@ the command line or an input needs correcting.`,
 	return root
 }
 
+// onProject returns the action of a command that works on a project.
+func onProject(do func(*cobra.Command, *gen.Project) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		p, err := open(cmd, args)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		return do(cmd, p)
+	}
+}
+
 // open opens the project a command is for: that in its argument or in -C. Only
 // without both is it looked for upwards, and said where it was found.
 func open(cmd *cobra.Command, args []string) (*gen.Project, error) {
@@ -77,17 +88,13 @@ func open(cmd *cobra.Command, args []string) (*gen.Project, error) {
 			return nil, err
 		}
 		if dir, err = gen.Find(here); err != nil {
-			return nil, problem.AsInput(err)
+			return nil, err
 		}
 		if dir != here {
 			fmt.Fprintf(cmd.ErrOrStderr(), "working on the project in %s\n", gen.Visible(dir))
 		}
 	}
-	p, err := gen.Open(dir)
-	if err != nil {
-		return nil, problem.AsInput(err)
-	}
-	return p, nil
+	return gen.Open(dir)
 }
 
 // directory returns the argument, seen from -C, else -C. Neither can be empty,
@@ -98,7 +105,7 @@ func directory(cmd *cobra.Command, args []string) (string, error) {
 		return "", err
 	}
 	if dir == "" || len(args) > 0 && args[0] == "" {
-		return "", problem.AsInput(errors.New(`the name of the directory is empty: name one, as in "." for this one`))
+		return "", problem.Input(`name one, as in "." for this one`, "the name of the directory is empty")
 	}
 	if len(args) == 0 {
 		return dir, nil

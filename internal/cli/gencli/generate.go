@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/gen"
-	"github.com/ccreload/ccreload/internal/problem"
 )
 
 func generateCommand() *cobra.Command {
@@ -22,9 +21,7 @@ interrupted is made good by the next one.`,
 		Example: `  ccreload-gen generate
   ccreload-gen generate my-plugins`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return write(cmd, args, (*gen.Project).Generate)
-		},
+		RunE: onProject(func(cmd *cobra.Command, p *gen.Project) error { return report(cmd, p.Generate) }),
 	}
 }
 
@@ -38,30 +35,19 @@ generate does the same and more.`,
 		Example: `  ccreload-gen docs
   ccreload-gen docs my-plugins`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return write(cmd, args, (*gen.Project).Docs)
-		},
+		RunE: onProject(func(cmd *cobra.Command, p *gen.Project) error { return report(cmd, p.Docs) }),
 	}
 }
 
-// write runs one of the functions that bring a project's files up to date and
-// lists what it changed.
-func write(cmd *cobra.Command, args []string, do func(*gen.Project) ([]gen.Change, error)) error {
-	p, err := open(cmd, args)
-	if err != nil {
-		return err
+// report lists what a function that brings a project's files up to date has
+// changed, also when it stopped half-way.
+func report(cmd *cobra.Command, do func() ([]gen.Change, error)) error {
+	changes, err := do()
+	list(cmd.OutOrStdout(), changes)
+	if err == nil && len(changes) == 0 {
+		fmt.Fprintln(cmd.OutOrStdout(), "everything is up to date")
 	}
-	defer p.Close()
-	changes, err := do(p)
-	out := cmd.OutOrStdout()
-	list(out, changes)
-	if err != nil {
-		return problem.AsInput(err)
-	}
-	if len(changes) == 0 {
-		fmt.Fprintln(out, "everything is up to date")
-	}
-	return nil
+	return err
 }
 
 // said is how a change is put to a person, after the path.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/gen"
-	"github.com/ccreload/ccreload/internal/problem"
 )
 
 func initCommand() *cobra.Command {
@@ -27,7 +26,7 @@ go on. It needs no Go, and it overwrites nothing.`,
 			}
 			files, err := gen.Init(dir, ccreload.PluginTemplate)
 			if err != nil {
-				return problem.AsInput(err)
+				return err
 			}
 			shown := func(path string) string { return gen.Visible(filepath.Join(dir, filepath.FromSlash(path))) }
 			for _, f := range files {

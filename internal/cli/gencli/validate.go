@@ -2,7 +2,6 @@ package gencli
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,8 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/gen"
-	"github.com/ccreload/ccreload/internal/cli/cmdline"
-	"github.com/ccreload/ccreload/internal/problem"
 )
 
 func validateCommand() *cobra.Command {
@@ -29,12 +26,8 @@ Exit code 1 means that it found something.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			what, err := validate(cmd, args)
-			var problems gen.Problems
-			if errors.As(err, &problems) {
-				fmt.Fprintln(cmd.ErrOrStderr(), problems)
-				return cmdline.ErrFailed
-			} else if err != nil {
-				return problem.AsInput(err)
+			if err := failed(cmd, err); err != nil {
+				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid\n", what)
 			return err
@@ -76,7 +69,7 @@ func schemaCommand() *cobra.Command {
 			}
 			data, err := gen.Schema(name)
 			if err != nil {
-				return problem.AsInput(err)
+				return err
 			}
 			_, err = io.Copy(cmd.OutOrStdout(), bytes.NewReader(data))
 			return err
