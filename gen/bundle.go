@@ -26,14 +26,11 @@ const (
 	windowsPlatform = platform("windows/amd64")
 )
 
-// runtimeFiles are release binaries of the runtime by platform.
-type runtimeFiles map[platform][]byte
-
 // readRuntimes finds the runtime of each platform in dir, as goreleaser lays
 // its builds out (ccreload_OS_ARCH…/ccreload) or as release assets are named
 // (ccreload-OS-ARCH). Windows names end in .exe.
-func readRuntimes(dir string, platforms []platform) (runtimeFiles, error) {
-	out := runtimeFiles{}
+func readRuntimes(dir string, platforms []platform) (map[platform][]byte, error) {
+	out := map[platform][]byte{}
 	for _, p := range platforms {
 		program := path.Base(runtimeFile)
 		if p.os() == "windows" {
@@ -62,19 +59,10 @@ func readRuntimes(dir string, platforms []platform) (runtimeFiles, error) {
 	return out, nil
 }
 
-// checksums returns what the launchers hold a download against.
-func (r runtimeFiles) checksums(platforms []platform) []checksum {
-	var sums []checksum
-	for _, p := range platforms {
-		sums = append(sums, checksum{hash(r[p]), path.Base(p.binary())})
-	}
-	return sums
-}
-
 // bundle returns what a release publishes beside the archives, by file name: a
 // zip for each plugin of t, the tree of m, with the runtimes of all platforms
 // inside, and a marketplace.json that names them by URL and sha256.
-func (m *manifest) bundle(t tree, runtimes runtimeFiles) (map[string][]byte, error) {
+func (m *manifest) bundle(t tree, runtimes map[platform][]byte) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	market := m.market("")
 	for i, p := range m.Plugins {
@@ -146,7 +134,13 @@ func (p *Project) Bundle(binaries string, record bool) (map[string][]byte, error
 	if err != nil {
 		return nil, err
 	}
-	sums := runtimes.checksums(p.manifest.Platforms)
+	var sums []checksum
+	var list bytes.Buffer
+	for _, platform := range p.manifest.Platforms {
+		sum := checksum{hash(runtimes[platform]), path.Base(platform.binary())}
+		sums = append(sums, sum)
+		fmt.Fprintf(&list, "%s  %s\n", sum.SHA256, sum.Name)
+	}
 	p.tree, err = emit(p.manifest, p.root.FS(), sums)
 	if err != nil {
 		return nil, err
@@ -163,10 +157,6 @@ func (p *Project) Bundle(binaries string, record bool) (map[string][]byte, error
 		return nil, err
 	}
 	releases.record(p.manifest, p.tree)
-	var list bytes.Buffer
-	for _, sum := range sums {
-		fmt.Fprintf(&list, "%s  %s\n", sum.SHA256, sum.Name)
-	}
 	_, err = write(p.root, tree{
 		checksumsPath: {Data: list.Bytes(), Mode: 0o644},
 		releasedPath:  {Data: encode(releases), Mode: 0o644},

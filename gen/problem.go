@@ -9,8 +9,6 @@ import (
 
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/term"
-
-	"github.com/ccreload/ccreload/internal/host"
 )
 
 // How much of a problem is shown, in characters and in number.
@@ -30,7 +28,7 @@ type finding struct {
 }
 
 // String returns file:line:column: message, and below it the line itself. A
-// terminal can be shown it: see Visible.
+// terminal can be shown it.
 func (p finding) String() string {
 	s := p.sentence()
 	if p.Line == 0 || strings.TrimSpace(p.Source) == "" {
@@ -60,18 +58,12 @@ func (p finding) String() string {
 
 // sentence returns the place and the message on one line.
 func (p finding) sentence() string {
-	message := host.Cut(Visible(p.Message), maxMessage)
+	message := term.Cut(term.Line(p.Message), maxMessage)
 	if p.Line == 0 {
-		return Visible(p.File) + ": " + message
+		return term.Line(p.File) + ": " + message
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", Visible(p.File), p.Line, p.Column, message)
+	return fmt.Sprintf("%s:%d:%d: %s", term.Line(p.File), p.Line, p.Column, message)
 }
-
-// Visible returns s on one line, as a terminal may be given it: others may
-// have written what a problem or a file name shows.
-func Visible(s string) string { return oneLine.Replace(term.Visible(s)) }
-
-var oneLine = strings.NewReplacer("\n", "␊", "\t", "␉")
 
 // Problems is every problem found, in the order of the files and lines. It is
 // an error when it is not empty.

@@ -76,7 +76,7 @@ func TestProblemIsSafeToShow(t *testing.T) {
 			finding{File: "a\x1b]0;b\a", Line: 1, Column: 6, Message: "no \x1b[2J", Source: "x\t\x1b[0mabc\u202e"},
 			"a␛]0;b␇:1:6: no ␛[2J\n    1 | x\t␛[0mabc\\u202e\n      |  \t   ^",
 		},
-		"no UTF-8":     {finding{File: "a\xff", Message: "b\nc"}, "a\ufffd: b␊c"},
+		"no UTF-8":     {finding{File: "a\xff", Message: "b\nc"}, "a\ufffd: b c"},
 		"end of line":  {finding{File: "a", Line: 1, Column: 9, Message: "b", Source: "cd"}, "a:1:9: b\n    1 | cd\n      |   ^"},
 		"long message": {finding{File: "a", Message: strings.Repeat("x", 9999)}, "a: " + strings.Repeat("x", maxMessage-1) + "…"},
 		"long line, in the middle": {

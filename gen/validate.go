@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/host"
@@ -77,31 +76,28 @@ func (v *validator) report(file, format string, args ...any) {
 	v.ps = append(v.ps, finding{File: file, Message: fmt.Sprintf(format, args...)})
 }
 
+// read fills into from a JSON file, and reports what the schema has against it.
+func (v *validator) read(file, schema string, into any) (ok bool) {
+	data := v.tree[file].Data
+	ps := conformJSON(file, data, schema)
+	v.ps = append(v.ps, ps...)
+	return json.Unmarshal(data, into) == nil && len(ps) == 0
+}
+
 // market checks a marketplace.json and that its sources lead to plugins.
 func (v *validator) market(file string) {
-	data := v.tree[file].Data
-	if ps := conformJSON(file, data, "marketplace"); len(ps) > 0 {
-		v.ps = append(v.ps, ps...)
+	var market marketFileJSON
+	if !v.read(file, "marketplace", &market) {
 		return
 	}
-	var market struct {
-		Plugins []struct {
-			Name   string          `json:"name"`
-			Source json.RawMessage `json:"source"`
-		} `json:"plugins"`
-	}
-	if err := json.Unmarshal(data, &market); err != nil {
-		v.report(file, "not readable: %v", err)
-		return
-	}
-	var names []string
+	seen := map[string]bool{}
 	for _, p := range market.Plugins {
-		if slices.Contains(names, p.Name) {
+		if seen[p.Name] {
 			v.report(file, "duplicate plugin %q", p.Name)
 		}
-		names = append(names, p.Name)
-		var source string
-		if json.Unmarshal(p.Source, &source) != nil {
+		seen[p.Name] = true
+		source, ok := p.Source.(string)
+		if !ok {
 			continue // an archive: elsewhere
 		}
 		dir := path.Join(strings.TrimSuffix(file, marketFile), source)
@@ -113,11 +109,8 @@ func (v *validator) market(file string) {
 
 // plugin checks the plugin below dir, which is empty or ends in a slash.
 func (v *validator) plugin(dir string) {
-	v.ps = append(v.ps, conformJSON(dir+pluginFile, v.tree[dir+pluginFile].Data, "plugin")...)
-	var plugin struct {
-		Name string `json:"name"`
-	}
-	_ = json.Unmarshal(v.tree[dir+pluginFile].Data, &plugin) // the schema has spoken
+	var plugin pluginFileJSON
+	v.read(dir+pluginFile, "plugin", &plugin)
 	v.hooks(dir)
 	v.profile(dir, plugin.Name)
 	v.files(dir, plugin.Name)
@@ -127,17 +120,8 @@ func (v *validator) plugin(dir string) {
 // against those of the plugins before it.
 func (v *validator) hooks(dir string) {
 	file := dir + hooksFile
-	f, ok := v.tree[file]
-	if !ok {
-		return
-	}
-	if ps := conformJSON(file, f.Data, "hooks"); len(ps) > 0 {
-		v.ps = append(v.ps, ps...)
-		return
-	}
 	var hooks hooksFileJSON
-	if err := json.Unmarshal(f.Data, &hooks); err != nil {
-		v.report(file, "not readable: %v", err)
+	if _, ok := v.tree[file]; !ok || !v.read(file, "hooks", &hooks) {
 		return
 	}
 	for event, groups := range hooks.Hooks {

@@ -9,6 +9,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,65 +37,46 @@ func main() {
 
 // write makes both directories below dir.
 func write(dir string) error {
-	files, err := render(cli.Command(), gencli.Command())
-	if err != nil {
+	man, completions := filepath.Join(dir, "man"), filepath.Join(dir, "completions")
+	if err := cmp.Or(os.MkdirAll(man, 0o755), os.MkdirAll(completions, 0o755)); err != nil {
 		return err
 	}
-	for path, data := range files {
-		path = filepath.Join(dir, filepath.FromSlash(path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
+	for _, root := range []*cobra.Command{cli.Command(), gencli.Command()} {
+		path := func(before, after string) string { return filepath.Join(completions, before+root.Name()+after) }
+		if err := cmp.Or(
+			manPages(root, man),
+			root.GenBashCompletionFileV2(path("", ".bash"), true),
+			root.GenZshCompletionFile(path("_", "")),
+			root.GenFishCompletionFile(path("", ".fish"), true),
+			root.GenPowerShellCompletionFileWithDesc(path("", ".ps1")),
+		); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// manPages adds a page for cmd and one for each command below it. A page has no
-// date: two builds of one version are the same.
-func manPages(cmd *cobra.Command, files map[string][]byte) error {
+// manPages writes a page for cmd and one for each command below it. A page has
+// no date: two builds of one version are the same.
+func manPages(cmd *cobra.Command, dir string) error {
 	cmd.DisableAutoGenTag = true
 	var page bytes.Buffer
 	header := doc.GenManHeader{Source: "ccreload " + ccreload.Version(), Manual: "User Commands", Date: &time.Time{}}
 	if err := doc.GenMan(cmd, &header, &page); err != nil {
 		return err
 	}
-	never := header.Date.Format("Jan 2006")
-	files["man/"+strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1"] = bytes.Replace(page.Bytes(), []byte(never), nil, 1)
+	text := bytes.Replace(page.Bytes(), []byte(header.Date.Format("Jan 2006")), nil, 1)
+	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
+	if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+		return err
+	}
 	for _, sub := range cmd.Commands() {
 		if !sub.IsAvailableCommand() {
 			continue
 		}
-		if err := manPages(sub, files); err != nil {
+		if err := manPages(sub, dir); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// render returns the files of the programs by path.
-func render(programs ...*cobra.Command) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	for _, root := range programs {
-		root.InitDefaultHelpCmd()
-		name := root.Name()
-		if err := manPages(root, files); err != nil {
-			return nil, err
-		}
-		for path, generate := range map[string]func(*bytes.Buffer) error{
-			name + ".bash": func(b *bytes.Buffer) error { return root.GenBashCompletionV2(b, true) },
-			"_" + name:     func(b *bytes.Buffer) error { return root.GenZshCompletion(b) },
-			name + ".fish": func(b *bytes.Buffer) error { return root.GenFishCompletion(b, true) },
-			name + ".ps1":  func(b *bytes.Buffer) error { return root.GenPowerShellCompletionWithDesc(b) },
-		} {
-			var b bytes.Buffer
-			if err := generate(&b); err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
-			}
-			files["completions/"+path] = b.Bytes()
-		}
-	}
-	return files, nil
 }

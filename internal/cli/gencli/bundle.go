@@ -12,6 +12,7 @@ import (
 	"github.com/ccreload/ccreload/gen"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 func bundleCommand() *cobra.Command {
@@ -45,7 +46,7 @@ refused from then on. Commit both files. With --dry-run nothing is recorded.`,
 				if err := state.WriteFile(path, bundle[name], 0o644); err != nil {
 					return unwritable(path, err)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %d bytes\n", gen.Visible(path), len(bundle[name]))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %d bytes\n", term.Line(path), len(bundle[name]))
 			}
 			return nil
 		}),

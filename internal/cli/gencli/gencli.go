@@ -18,6 +18,7 @@ import (
 	"github.com/ccreload/ccreload/gen"
 	"github.com/ccreload/ccreload/internal/cli/cmdline"
 	"github.com/ccreload/ccreload/internal/problem"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 // Main runs ccreload-gen with args (without the program's name) and returns
@@ -91,7 +92,7 @@ func open(cmd *cobra.Command, args []string) (*gen.Project, error) {
 			return nil, err
 		}
 		if dir != here {
-			fmt.Fprintf(cmd.ErrOrStderr(), "working on the project in %s\n", gen.Visible(dir))
+			fmt.Fprintf(cmd.ErrOrStderr(), "working on the project in %s\n", term.Line(dir))
 		}
 	}
 	return gen.Open(dir)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/gen"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 func generateCommand() *cobra.Command {
@@ -64,6 +65,6 @@ var said = map[string]string{
 
 func list(out io.Writer, changes []gen.Change) {
 	for _, c := range changes {
-		fmt.Fprintln(out, gen.Visible(c.Path)+said[c.What])
+		fmt.Fprintln(out, term.Line(c.Path)+said[c.What])
 	}
 }

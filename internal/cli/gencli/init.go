@@ -8,6 +8,7 @@ import (
 
 	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/gen"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 func initCommand() *cobra.Command {
@@ -28,7 +29,7 @@ go on. It needs no Go, and it overwrites nothing.`,
 			if err != nil {
 				return err
 			}
-			shown := func(path string) string { return gen.Visible(filepath.Join(dir, filepath.FromSlash(path))) }
+			shown := func(path string) string { return term.Line(filepath.Join(dir, filepath.FromSlash(path))) }
 			for _, f := range files {
 				fmt.Fprintln(cmd.OutOrStdout(), shown(f))
 			}
