@@ -10,6 +10,7 @@ import (
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
+	"github.com/ccreload/ccreload/internal/redact"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
@@ -47,13 +48,10 @@ type document struct {
 	Facts   transcript.Facts
 	Home    string
 	Words   words
-
-	redacted int
 }
 
 // render returns the artifact and how many secrets were taken out of it.
 func (d *document) render() (text string, redacted int) {
-	d.redacted = 0
 	body := strings.Join([]string{
 		d.section(d.Words.Why, d.why()),
 		d.section(d.Words.Status, d.status()),
@@ -64,8 +62,11 @@ func (d *document) render() (text string, redacted int) {
 		d.section(d.Words.Gotchas, d.gotchas()),
 	}, "\n")
 	// Each piece is clean already; this is for what only shows in their midst.
-	body, n := transcript.Redact(body)
-	d.redacted += n
+	body = redact.Text(body)
+	redacted = redact.Count(body)
+	if redacted > 0 {
+		body += "\n" + textRedacted(redacted) + "\n"
+	}
 	front := "---\n---\n"
 	for _, kv := range [][2]string{
 		{keyID, d.ID},
@@ -74,11 +75,11 @@ func (d *document) render() (text string, redacted int) {
 		{keyBranch, d.clean(d.Git.Status.Branch)},
 		{keyCommit, d.Git.Status.Commit},
 		{keyTime, d.Time.UTC().Format(time.RFC3339)},
-		{keyRedacted, fmt.Sprint(d.redacted)},
+		{keyRedacted, fmt.Sprint(redacted)},
 	} {
 		front, _ = notes.SetFront(front, kv[0], kv[1])
 	}
-	return front + "\n" + body, d.redacted
+	return front + "\n" + body, redacted
 }
 
 func (d *document) section(title string, lines []string) string {
@@ -90,11 +91,7 @@ func (d *document) section(title string, lines []string) string {
 
 // clean takes secrets and the home directory out of a text. It comes before
 // any cut or quote, which could hide half of a secret from it.
-func (d *document) clean(s string) string {
-	s, n := transcript.Redact(s)
-	d.redacted += n
-	return transcript.HomePaths(s, d.Home)
-}
+func (d *document) clean(s string) string { return redact.Dir(redact.Text(s), d.Home, "~") }
 
 // line is a text as one line of at most n characters.
 func (d *document) line(s string, n int) string { return notes.Line(d.clean(s), n) }
@@ -295,9 +292,6 @@ func (d *document) gotchas() []string {
 		if d.Git.Repo.Linked() {
 			out = append(out, "- "+textLinked)
 		}
-	}
-	if d.redacted > 0 {
-		out = append(out, "- "+textRedacted(d.redacted))
 	}
 	return out
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/problem"
+	"github.com/ccreload/ccreload/internal/redact"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
@@ -622,7 +623,7 @@ func (r *run) tidy() error {
 	}
 	d := document{Home: r.Home}
 	text := d.clean(string(content))
-	if r.result.Redacted = d.redacted; text == string(content) {
+	if r.result.Redacted = redact.Count(text) - redact.Count(string(content)); text == string(content) {
 		return nil
 	}
 	return writeArtifact(r.path, []byte(text))

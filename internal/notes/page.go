@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/redact"
 	"github.com/ccreload/ccreload/internal/term"
 )
 
@@ -21,11 +22,11 @@ type Page struct {
 // else's words begin and end.
 const frameTag = "earlier-session-notes"
 
-// Context returns the notes as the model is to get them: framed, and at most
-// MaxContext characters.
+// Context returns the notes as the model is to get them: framed, without
+// secrets, and at most MaxContext characters.
 func (p Page) Context() string {
 	open, end := p.Intro+"\n\n<"+frameTag+">\n", "</"+frameTag+">\n"
-	doc := defuse(strings.ToValidUTF8(p.Doc, "\ufffd"))
+	doc := defuse(redact.Text(strings.ToValidUTF8(p.Doc, "\ufffd")))
 	if !strings.HasSuffix(doc, "\n") {
 		doc += "\n"
 	}
@@ -66,6 +67,6 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// Line returns s as one line that a terminal may be given (term.Line), of at
-// most n characters.
-func Line(s string, n int) string { return host.Cut(term.Line(s), n) }
+// Line returns s as one line that a terminal may be given (term.Line), without
+// secrets and of at most n characters.
+func Line(s string, n int) string { return host.Cut(term.Line(redact.Text(s)), n) }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/ccreload/ccreload/internal/redact"
 )
 
 // Places are the directories that a recording's variables stand for.
@@ -61,51 +63,17 @@ func (p Places) in(s string) string {
 	if !strings.ContainsAny(s, "$-") {
 		return s
 	}
-	s = replaceWord(s, "/-PROJECT", "/"+slug(p.Project))
-	s = replaceWord(s, "$PROJECT", p.Project)
-	s = replaceWord(s, "$HOME", p.Home)
-	return replaceWord(s, "$TMP", p.Tmp)
+	s = strings.ReplaceAll(s, "/-PROJECT/", "/"+slug(p.Project)+"/")
+	s = redact.Dir(s, "$PROJECT", p.Project)
+	s = redact.Dir(s, "$HOME", p.Home)
+	return redact.Dir(s, "$TMP", p.Tmp)
 }
 
 // out is the opposite of in: it returns s with the places replaced by the
 // variables. The project comes first, since it is often below the home.
 func (p Places) out(s string) string {
-	for _, place := range []struct{ path, name string }{
-		{p.Project, "$PROJECT"}, {p.Home, "$HOME"}, {p.Tmp, "$TMP"},
-	} {
-		// A root directory is part of every path and says nothing.
-		if len(place.path) > 1 {
-			s = replaceWord(s, place.path, place.name)
-		}
-	}
-	if p.Project != "" {
-		s = replaceWord(s, "/"+slug(p.Project), "/-PROJECT")
-	}
-	return s
-}
-
-// replaceWord replaces old where no letter, digit, _ or - follows, so that
-// /home/ann is not found in /home/anna.
-func replaceWord(s, old, new string) string {
-	if !strings.Contains(s, old) {
-		return s
-	}
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(s, old)
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		if after != "" && isWordByte(after[0]) {
-			b.WriteString(old)
-		} else {
-			b.WriteString(new)
-		}
-		s = after
-	}
-}
-
-func isWordByte(c byte) bool {
-	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	s = redact.Dir(s, p.Project, "$PROJECT")
+	s = redact.Dir(s, p.Home, "$HOME")
+	s = redact.Dir(s, p.Tmp, "$TMP")
+	return redact.Dir(s, slug(strings.TrimRight(p.Project, `/\`)), "-PROJECT")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
+	"github.com/ccreload/ccreload/internal/redact"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
@@ -86,7 +87,7 @@ func postCompact(call *host.Call) (host.Output, error) {
 	if text == "" || handover.LoopActive(call.Project) || call.Host.Headless && !settingsFor(call, dir).Headless {
 		return host.Output{}, nil
 	}
-	text, _ = transcript.Redact(strings.ToValidUTF8(text, "\ufffd"))
+	text = redact.Text(strings.ToValidUTF8(text, "\ufffd"))
 	session, now := call.Payload.SessionID, call.Env.Now().UTC()
 	doc := notes.WithFront(host.Cut(text, maxSummary)+"\n", keyOwner, session, keyUpdated, now.Format(time.RFC3339))
 	return host.Output{}, dir.WithLock(lockWait, func(tx *state.Tx) error {

@@ -2,12 +2,12 @@ package reload
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
+	"github.com/ccreload/ccreload/internal/redact"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
@@ -39,7 +39,6 @@ const (
 
 // digest writes the facts down. It judges nothing and says so.
 func (m mechanical) digest() string {
-	m.mask()
 	prompt := ""
 	if n := len(m.Facts.Prompts); n > 0 {
 		prompt = notes.Line(m.Facts.Prompts[n-1].Text, mechPrompt)
@@ -66,42 +65,13 @@ func (m mechanical) digest() string {
 		b.WriteString("\n## " + textMechSummary(m.SummaryAt) + "\n" + quoted)
 	}
 	body := b.String()
-	if n := strings.Count(intent+body, "[redacted: "); n > 0 {
+	if n := redact.Count(intent + body); n > 0 {
 		body += "\n" + textMechMasked(n) + "\n"
 	}
 	return notes.WithFront(body,
 		keyOwner, m.Session,
 		keyUpdated, m.Now.UTC().Format(time.RFC3339),
 		keyIntent, intent)
-}
-
-// mask takes the secrets out of everything (case F62), before anything is cut:
-// half a key is still a secret.
-func (m *mechanical) mask() {
-	mask := func(texts ...*string) {
-		for _, s := range texts {
-			*s, _ = transcript.Redact(*s)
-		}
-	}
-	f := &m.Facts
-	f.Prompts, f.Edited, f.Commands, f.Todo = slices.Clone(f.Prompts), slices.Clone(f.Edited), slices.Clone(f.Commands), slices.Clone(f.Todo)
-	mask(&f.Answer, &m.Summary, &m.Branch)
-	for i := range f.Prompts {
-		mask(&f.Prompts[i].Text)
-	}
-	for i := range f.Edited {
-		mask(&f.Edited[i])
-	}
-	for i := range f.Commands {
-		mask(&f.Commands[i].Text, &f.Commands[i].Output)
-	}
-	for i := range f.Todo {
-		mask(&f.Todo[i].Text)
-	}
-	m.Dirty = slices.Clone(m.Dirty)
-	for i := range m.Dirty {
-		mask(&m.Dirty[i])
-	}
 }
 
 func (m *mechanical) done() []string {
@@ -213,7 +183,7 @@ func (m *mechanical) files(paths []string) []string {
 // for headings of the digest.
 func (m *mechanical) quoted() string {
 	var b strings.Builder
-	for line := range strings.Lines(host.Cut(strings.TrimSpace(m.Summary), mechSummary)) {
+	for line := range strings.Lines(host.Cut(strings.TrimSpace(redact.Text(m.Summary)), mechSummary)) {
 		if line = notes.Line(line, mechSummary); line != "" {
 			b.WriteString("> " + line + "\n")
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/jsonscan"
+	"github.com/ccreload/ccreload/internal/redact"
 )
 
 // Limits of what Facts holds, however long the session was. Of lists the
@@ -67,8 +68,7 @@ type Item struct {
 // Subagents, API errors, the host's own replies and its compaction summaries
 // (case F76) are no part of it, and a prompt is only what a person typed
 // (IsTyped). The directory is the one the rows name, since the name of the
-// transcript's folder cannot be decoded (case F47). Nothing is redacted:
-// Redact and HomePaths are for what the caller passes on.
+// transcript's folder cannot be decoded (case F47). All texts are redacted.
 //
 // A path that is missing or not a regular file is an error.
 func ReadFacts(path string, since time.Time) (Facts, error) {
@@ -148,9 +148,13 @@ func (s *factScan) row(r row) {
 // keep replaces old by a JSON string that is not empty.
 func keep(old *string, value []byte, limit int) {
 	if s := text(value); s != "" && s != *old {
-		*old = host.Cut(s, limit)
+		*old = clean(s, limit)
 	}
 }
+
+// clean returns s without secrets and then cut: the first half of one would
+// not be known for what it is.
+func clean(s string, n int) string { return host.Cut(redact.Text(s), n) }
 
 // block is one part of a message.
 type block struct {
@@ -254,7 +258,7 @@ func (s *factScan) prompt(r row, origin []byte, list []block) {
 		}
 	}
 	if len(typed) > 0 {
-		s.Prompts = newest(s.Prompts, MaxPrompts, Prompt{t, host.Cut(strings.Join(typed, "\n\n"), MaxPromptText)})
+		s.Prompts = newest(s.Prompts, MaxPrompts, Prompt{t, clean(strings.Join(typed, "\n\n"), MaxPromptText)})
 	}
 }
 
@@ -282,7 +286,7 @@ func (s *factScan) assistant(r row) {
 		}
 	}
 	if len(said) > 0 {
-		s.Answer = host.Cut(strings.Join(said, "\n\n"), MaxAnswer)
+		s.Answer = clean(strings.Join(said, "\n\n"), MaxAnswer)
 	}
 }
 
@@ -309,18 +313,18 @@ func (s *factScan) use(r row, b block) {
 	switch b.Name {
 	case "Bash", "PowerShell":
 		if recent && in.Command != "" {
-			s.commands = newest(s.commands, MaxCommands, command{b.ID, Command{Text: host.Cut(in.Command, MaxCommandText)}})
+			s.commands = newest(s.commands, MaxCommands, command{b.ID, Command{Text: clean(in.Command, MaxCommandText)}})
 		}
 	case "TodoWrite":
 		s.todo, s.byTask = todos(in.Todos), false
 	case "TaskCreate":
 		s.byTask = true
-		s.tasks = newest(s.tasks, MaxTodo, task{call: b.ID, Item: Item{host.Cut(in.Subject, MaxTodoText), "pending"}})
+		s.tasks = newest(s.tasks, MaxTodo, task{call: b.ID, Item: Item{clean(in.Subject, MaxTodoText), "pending"}})
 	case "TaskUpdate":
 		s.byTask = true
 		s.updateTask(taskID(in.TaskID), in.Subject, in.Status)
 	default:
-		if path := host.Cut(in.File+in.Notebook, MaxPath); recent && path != "" {
+		if path := clean(in.File+in.Notebook, MaxPath); recent && path != "" {
 			s.touch(path)
 			s.writes = newest(s.writes, maxWrites, write{b.ID, path})
 		}
@@ -392,7 +396,7 @@ func todos(list []byte) []Item {
 			Status  string `json:"status"`
 		}
 		if decode(value, &in) && in.Content != "" && len(items) < MaxTodo {
-			items = append(items, Item{host.Cut(in.Content, MaxTodoText), host.Cut(in.Status, MaxTodoText)})
+			items = append(items, Item{clean(in.Content, MaxTodoText), clean(in.Status, MaxTodoText)})
 		}
 	})
 	return items
@@ -409,10 +413,10 @@ func (s *factScan) updateTask(id, subject, status string) {
 			return
 		}
 		if subject != "" {
-			t.Text = host.Cut(subject, MaxTodoText)
+			t.Text = clean(subject, MaxTodoText)
 		}
 		if status != "" {
-			t.Status = host.Cut(status, MaxTodoText)
+			t.Status = clean(status, MaxTodoText)
 		}
 		return
 	}
@@ -453,7 +457,7 @@ func resultText(content []byte) string {
 
 // firstLines returns the beginning of a command's output.
 func firstLines(s string) string {
-	s = strings.TrimSpace(s)
+	s = strings.TrimSpace(redact.Text(s))
 	end := 0
 	for range 8 {
 		i := strings.IndexByte(s[end:], '\n')

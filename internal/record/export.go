@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/ccreload/ccreload/internal/host"
-	"github.com/ccreload/ccreload/internal/transcript"
+	"github.com/ccreload/ccreload/internal/redact"
 )
 
 // Kept lists, for people, what an export contains of what was recorded.
@@ -28,7 +28,7 @@ var Kept = []string{
 type Redaction struct {
 	Calls, Rows int
 	Texts       int // strings of which only the length is left
-	Secrets     int // keys, tokens and passwords (transcript.Redact)
+	Secrets     int // keys, tokens and passwords (package redact)
 }
 
 // ErrEmpty means that there is nothing to export.
@@ -131,14 +131,14 @@ func (e *exporter) string(path []string, s string) []byte {
 	if len(path) > 0 {
 		key = path[len(path)-1]
 	}
+	clean := redact.Text(s)
+	e.done.Secrets += redact.Count(clean) - redact.Count(s)
 	switch {
 	case s == "":
 		return quote(s)
 	case among(transcriptKeys, key):
 		return quote(e.transcript(s))
 	case e.text:
-		clean, n := transcript.Redact(s)
-		e.done.Secrets += n
 		return quote(e.places.out(clean))
 	case among(pathKeys, key):
 		return quote(e.path(s))
@@ -146,8 +146,6 @@ func (e *exporter) string(path []string, s string) []byte {
 		return quote(s)
 	}
 	e.done.Texts++
-	_, n := transcript.Redact(s)
-	e.done.Secrets += n
 	if lead := hostLead(s); lead != "" {
 		return quote(lead + strings.Repeat("x", host.Len(s[len(lead):])))
 	}
@@ -166,7 +164,7 @@ func owned(path []string) bool {
 // of files as keys.
 func (e *exporter) key(_ []string, key string) string {
 	if e.text {
-		return e.places.out(key)
+		return e.places.out(redact.Text(key))
 	}
 	if plain(key) && !strings.ContainsAny(key, "./") {
 		return key
@@ -182,8 +180,7 @@ func plain(s string) bool {
 	}) {
 		return false
 	}
-	_, secrets := transcript.Redact(s)
-	return secrets == 0
+	return redact.Text(s) == s
 }
 
 // path returns s with this machine's directories as variables and the names

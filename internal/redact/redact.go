@@ -1,72 +1,70 @@
-package transcript
+// Package redact takes secrets and the directories of this machine out of
+// text. Whatever leaves a transcript for a file, a commit, a log or a terminal
+// passes it, whole: half of a secret is still a secret, so redaction comes
+// before any cut. docs/redaction.md says what is found and what is not.
+//
+// It needs nothing but package strings, and nothing of it runs at start-up:
+// every hook links it, few call it.
+package redact
 
-import (
-	"strings"
-)
+import "strings"
 
-// Redact replaces secrets of known shapes in s by [redacted: KIND] and
-// returns how many there were (case F62). It takes time linear in s, and doing
-// it again changes nothing. What only might be a secret stays: commit ids,
-// UUIDs, references to variables.
-func Redact(s string) (string, int) {
+const markOpen = "[redacted: "
+
+// Count returns how many secrets have been taken out of s.
+func Count(s string) int { return strings.Count(s, markOpen) }
+
+// Text is s without its secrets, each replaced by [redacted: KIND] (case F62).
+// It takes time linear in s, and doing it again changes nothing. What only
+// might be a secret stays: commit ids, UUIDs, references to variables.
+func Text(s string) string {
 	var out strings.Builder
-	from, n := 0, 0
+	from := 0
 	for i := 0; i < len(s); {
 		start, end, kind := secretAt(s, i)
 		if kind == "" {
 			i++
 			continue
 		}
-		out.WriteString(s[from:start])
-		out.WriteString("[redacted: " + kind + "]")
+		out.WriteString(s[from:start] + markOpen + kind + "]")
 		from, i = end, end
-		n++
 	}
-	if n == 0 {
-		return s, 0
+	if from == 0 {
+		return s
 	}
-	out.WriteString(s[from:])
-	return out.String(), n
+	return out.String() + s[from:]
 }
 
 // secretAt reports the secret that is announced at offset i of s: by its own
 // first bytes, or by the sign in front of it. kind is "" if there is none.
 func secretAt(s string, i int) (start, end int, kind string) {
-	rest := s[i:]
+	rest, n := s[i:], 0
 	switch c := s[i]; {
 	case c == '-':
-		if n := privateKey(rest); n > 0 {
-			return i, i + n, "private key"
-		}
+		n, kind = privateKey(rest), "private key"
 	case c == ':' && strings.HasPrefix(rest, "://"):
-		if from, to := urlPassword(rest); to > 0 {
-			return i + from, i + to, "password"
-		}
+		start, n = urlPassword(rest)
+		kind = "password"
 	case c == '=' || c == ':':
-		if kind := assigned(s[:i]); kind != "" {
-			if from, to := value(rest); to > 0 {
-				return i + from, i + to, kind
-			}
+		if kind = assigned(s[:i]); kind != "" {
+			start, n = value(rest)
 		}
 	case i > 0 && alnum(s[i-1]):
 		// In the middle of a word nothing begins.
 	case c == 'b' || c == 'B':
-		if from, to := bearer(rest); to > 0 {
-			return i + from, i + to, "bearer token"
-		}
+		start, n = bearer(rest)
+		kind = "bearer token"
 	case c == 'e':
-		if i > 0 && wordChar(s[i-1]) {
-			break // jwt follows a whole word: once is enough
-		}
-		if n := jwt(rest); n > 0 {
-			return i, i + n, "JWT"
+		if i == 0 || !wordChar(s[i-1]) { // jwt follows a whole word: once is enough
+			n, kind = jwt(rest), "JWT"
 		}
 	default:
-		if n, kind := token(rest); n > 0 {
-			return i, i + n, kind
-		}
+		n, kind = token(rest)
 	}
-	return 0, 0, ""
+	if n == 0 {
+		return 0, 0, ""
+	}
+	return i + start, i + n, kind
 }
 
 // look is how far ahead a decision is made, in bytes. What is then found to be
@@ -81,6 +79,11 @@ func alnum(c byte) bool {
 // wordChar reports whether c belongs to a base64url word.
 func wordChar(c byte) bool { return alnum(c) || c == '_' || c == '-' }
 
+// in returns the set of alnum and more.
+func in(more string) func(byte) bool {
+	return func(c byte) bool { return alnum(c) || strings.IndexByte(more, c) >= 0 }
+}
+
 // span returns how many bytes at the start of s are in the set.
 func span(s string, in func(byte) bool) int {
 	n := 0
@@ -92,61 +95,47 @@ func span(s string, in func(byte) bool) int {
 
 // mixed reports whether s looks random: it has digits and letters.
 func mixed(s string) bool {
-	var digit, letter bool
-	for i := range len(s) {
-		switch {
-		case s[i] >= '0' && s[i] <= '9':
-			digit = true
-		case alnum(s[i]):
-			letter = true
+	digits := span(s, func(c byte) bool { return c < '0' || c > '9' })
+	return digits < len(s) && strings.ContainsFunc(s, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
+}
+
+// hasSuffix reports whether s ends with one of the words.
+func hasSuffix(s string, words ...string) bool {
+	for _, w := range words {
+		if strings.HasSuffix(s, w) {
+			return true
 		}
 	}
-	return digit && letter
+	return false
 }
 
-// shape is a kind of token that shows by its first bytes what it is.
-type shape struct {
-	kind, prefix string
-	least        int  // bytes behind the prefix
-	word         bool // - and _ may be among them
-	random       bool // only if it has digits and letters: the prefix is also the start of words
-}
-
+// token matches a token that shows by its first bytes what it is.
 func token(s string) (int, string) {
-	for _, t := range [...]shape{
-		{"github token", "github_pat_", 20, true, false},
-		{"github token", "ghp_", 20, false, false},
-		{"github token", "gho_", 20, false, false},
-		{"github token", "ghu_", 20, false, false},
-		{"github token", "ghs_", 20, false, false},
-		{"github token", "ghr_", 20, false, false},
-		{"gitlab token", "glpat-", 16, true, false},
-		{"anthropic key", "sk-ant-", 16, true, false},
-		{"api key", "sk-", 20, true, true},
-		{"npm token", "npm_", 30, false, false},
-		{"google key", "AIza", 30, true, false},
-		{"aws key", "AKIA", 16, false, false},
-		{"aws key", "ASIA", 16, false, true},
-		{"slack token", "xoxa-", 10, true, true},
-		{"slack token", "xoxb-", 10, true, true},
-		{"slack token", "xoxe-", 10, true, true},
-		{"slack token", "xoxe.", 10, true, true},
-		{"slack token", "xoxo-", 10, true, true},
-		{"slack token", "xoxp-", 10, true, true},
-		{"slack token", "xoxr-", 10, true, true},
-		{"slack token", "xoxs-", 10, true, true},
-		{"slack token", "xapp-", 10, true, true},
+	for _, t := range [...]struct {
+		kind     string
+		least    int    // bytes behind the prefix
+		more     string // what may be among them besides letters and digits
+		random   bool   // only with digits and letters: the prefix is also the start of words
+		prefixes []string
+	}{
+		{"github token", 20, "_", false, []string{"github_pat_"}},
+		{"github token", 20, "", false, []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}},
+		{"gitlab token", 16, "_-", false, []string{"glpat-"}},
+		{"anthropic key", 16, "_-", false, []string{"sk-ant-"}},
+		{"api key", 20, "_-", true, []string{"sk-"}},
+		{"npm token", 30, "", false, []string{"npm_"}},
+		{"google key", 30, "_-", false, []string{"AIza"}},
+		{"aws key", 16, "", true, []string{"AKIA", "ASIA"}},
+		{"slack token", 10, "_-", true, []string{"xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"}},
 	} {
-		if !strings.HasPrefix(s, t.prefix) {
-			continue
-		}
-		body := s[len(t.prefix):]
-		in := alnum
-		if t.word {
-			in = wordChar
-		}
-		if n := span(body[:min(look, len(body))], in); n >= t.least && (!t.random || mixed(body[:n])) {
-			return len(t.prefix) + span(body, in), t.kind
+		for _, prefix := range t.prefixes {
+			if !strings.HasPrefix(s, prefix) {
+				continue
+			}
+			body := s[len(prefix):]
+			if n := span(body[:min(look, len(body))], in(t.more)); n >= t.least && (!t.random || mixed(body[:n])) {
+				return len(prefix) + span(body, in(t.more)), t.kind
+			}
 		}
 	}
 	return 0, ""
@@ -255,29 +244,19 @@ func assigned(s string) string {
 	s = strings.TrimRight(s[max(0, len(s)-64):], " \t:")
 	s = strings.TrimRight(s, `"'\`)
 	name := strings.ToLower(s[max(0, len(s)-20):])
-	for _, k := range [...]struct{ end, kind string }{
-		{"password", "password"},
-		{"passwd", "password"},
-		{"passphrase", "password"},
-		{"pwd", "password"},
-		{"token", "token"},
-		{"secret", "secret"},
-		{"api_key", "api key"},
-		{"apikey", "api key"},
-		{"api-key", "api key"},
-		{"access_key", "access key"},
-		{"accesskey", "access key"},
-		{"access-key", "access key"},
-		{"secret_key", "secret key"},
-		{"secretkey", "secret key"},
-		{"private_key", "private key"},
-		{"privatekey", "private key"},
-		{"account_key", "access key"},
-		{"accountkey", "access key"},
-	} {
-		if strings.HasSuffix(name, k.end) {
-			return k.kind
-		}
+	switch {
+	case hasSuffix(name, "password", "passwd", "passphrase", "pwd"):
+		return "password"
+	case hasSuffix(name, "token"):
+		return "token"
+	case hasSuffix(name, "secret"):
+		return "secret"
+	case hasSuffix(name, "apikey", "api_key", "api-key"):
+		return "api key"
+	case hasSuffix(name, "accesskey", "access_key", "access-key", "accountkey", "account_key"):
+		return "access key"
+	case hasSuffix(name, "secretkey", "secret_key", "privatekey", "private_key"):
+		return "secret key"
 	}
 	return ""
 }
@@ -319,48 +298,3 @@ func value(s string) (from, to int) {
 	}
 	return i, i + n + span(rest, in)
 }
-
-// HomePaths replaces the directory home by ~ where a path begins with it.
-// A home with backslashes is also found as JSON and Go write it.
-func HomePaths(s, home string) string {
-	home = strings.TrimRight(home, `/\`)
-	if home == "" {
-		return s
-	}
-	if strings.Contains(home, `\`) {
-		s = homePaths(s, strings.ReplaceAll(home, `\`, `\\`))
-	}
-	return homePaths(s, home)
-}
-
-func homePaths(s, home string) string {
-	var out strings.Builder
-	var before byte
-	for {
-		i := strings.Index(s, home)
-		if i < 0 {
-			out.WriteString(s)
-			return out.String()
-		}
-		if i > 0 {
-			before = s[i-1]
-		}
-		after := s[i+len(home):]
-		out.WriteString(s[:i])
-		if nameChar(before) || before == '.' || continues(after) {
-			out.WriteString(home)
-		} else {
-			out.WriteByte('~')
-		}
-		before, s = home[len(home)-1], after
-	}
-}
-
-// continues reports whether the name of a file goes on in s. A dot only does
-// if more follows: it may end a sentence.
-func continues(s string) bool {
-	s = strings.TrimLeft(s, ".")
-	return s != "" && nameChar(s[0])
-}
-
-func nameChar(c byte) bool { return wordChar(c) || c >= 0x80 }
