@@ -105,7 +105,10 @@ type Reader interface {
 
 // View is a Dir held open for several reads, which is cheaper than opening it
 // for each. It takes no lock: every file is as it is at that moment.
-type View struct {
+type View struct{ reader }
+
+// reader reads what lies in root.
+type reader struct {
 	root *os.Root
 	err  error // why there is no root
 }
@@ -114,7 +117,7 @@ type View struct {
 // files, and from one that cannot be opened nothing can be read.
 func (d Dir) View() View {
 	root, err := d.open()
-	return View{root, err}
+	return View{reader{root, err}}
 }
 
 // Close ends the view.
@@ -124,66 +127,63 @@ func (v View) Close() {
 	}
 }
 
-// Kind reports what stands at name.
-func (v View) Kind(name string) Kind {
-	kind, _ := v.Stat(name)
+// Kind is Reader.Kind.
+func (r reader) Kind(name string) Kind {
+	kind, _ := r.Stat(name)
 	return kind
 }
 
-// Stat reports what stands at name and, for a File, when it was last written.
-func (v View) Stat(name string) (Kind, time.Time) {
+// Stat is Reader.Stat.
+func (r reader) Stat(name string) (Kind, time.Time) {
 	switch {
-	case v.err == nil:
-		return kindIn(v.root, name)
-	case errors.Is(v.err, fs.ErrNotExist):
+	case r.err == nil:
+		return kindIn(r.root, name)
+	case errors.Is(r.err, fs.ErrNotExist):
 		return Absent, time.Time{}
 	}
 	return Other, time.Time{}
 }
 
-// NotRegular returns a sentence about what stands at name, an ErrUnsafe, if that is
-// Other; nil if not.
-func (v View) NotRegular(name string) error {
-	if v.err != nil && !errors.Is(v.err, fs.ErrNotExist) {
-		return v.err
+// NotRegular is Reader.NotRegular.
+func (r reader) NotRegular(name string) error {
+	if r.err != nil && !errors.Is(r.err, fs.ErrNotExist) {
+		return r.err
 	}
-	if v.Kind(name) != Other {
+	if r.Kind(name) != Other {
 		return nil
 	}
-	return notRegularIn(v.root, name)
+	return notRegularIn(r.root, name)
 }
 
-// Read returns the content of name. It fails with fs.ErrNotExist, ErrUnsafe
-// (not a regular file) or ErrTooLarge (more than limit bytes), and never
-// blocks on a pipe or device.
-func (v View) Read(name string, limit int64) ([]byte, error) {
-	if v.err != nil {
-		return nil, v.err
+// Read is Reader.Read.
+func (r reader) Read(name string, limit int64) ([]byte, error) {
+	if r.err != nil {
+		return nil, r.err
 	}
-	return readIn(v.root, name, limit)
+	return readIn(r.root, name, limit)
 }
 
-// Kind is View.Kind.
+// Kind is Reader.Kind.
 func (d Dir) Kind(name string) Kind {
 	kind, _ := d.Stat(name)
 	return kind
 }
 
-// Stat is View.Stat.
+// Stat is Reader.Stat.
 func (d Dir) Stat(name string) (Kind, time.Time) {
 	v := d.View()
 	defer v.Close()
 	return v.Stat(name)
 }
 
-// NotRegular is View.NotRegular.
+// NotRegular is Reader.NotRegular.
 func (d Dir) NotRegular(name string) error {
 	v := d.View()
 	defer v.Close()
 	return v.NotRegular(name)
 }
 
-// Read is View.Read.
+// Read is Reader.Read.
 func (d Dir) Read(name string, limit int64) ([]byte, error) {
 	v := d.View()
 	defer v.Close()
@@ -217,12 +217,17 @@ func readIn(root *os.Root, name string, limit int64) ([]byte, error) {
 
 // Names returns the names in the directory, sorted; none when it is absent.
 func (d Dir) Names() []string {
-	root, err := d.open()
-	if err != nil {
+	v := d.View()
+	defer v.Close()
+	return v.Names()
+}
+
+// Names is Dir.Names.
+func (r reader) Names() []string {
+	if r.err != nil {
 		return nil
 	}
-	defer root.Close()
-	entries, _ := fs.ReadDir(root.FS(), ".")
+	entries, _ := fs.ReadDir(r.root.FS(), ".")
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -255,7 +260,7 @@ func (d Dir) WithLock(wait time.Duration, fn func(*Tx) error) error {
 		return fmt.Errorf("%s: %w", d.path, err)
 	}
 	defer lock.Unlock()
-	tx := &Tx{dir: d, root: root}
+	tx := &Tx{reader{root: root}, d}
 	if err := tx.ignoreSelf(); err != nil {
 		return err
 	}
@@ -273,8 +278,8 @@ func (d Dir) create() error {
 
 // Tx is a Dir whose lock is held.
 type Tx struct {
-	dir  Dir
-	root *os.Root
+	reader
+	dir Dir
 }
 
 // ignoreSelf drops the .gitignore, unless something of that name is there. An
@@ -287,18 +292,6 @@ func (tx *Tx) ignoreSelf() error {
 	return tx.Write(ignoreName, []byte("*\n"))
 }
 
-// Kind reports what stands at name.
-func (tx *Tx) Kind(name string) Kind { k, _ := kindIn(tx.root, name); return k }
-
-// Stat reports what stands at name and, for a File, when it was last written.
-func (tx *Tx) Stat(name string) (Kind, time.Time) { return kindIn(tx.root, name) }
-
-// NotRegular is View.NotRegular.
-func (tx *Tx) NotRegular(name string) error { return View{root: tx.root}.NotRegular(name) }
-
-// Read is Dir.Read.
-func (tx *Tx) Read(name string, limit int64) ([]byte, error) { return readIn(tx.root, name, limit) }
-
 // Write replaces name with data in one step. A link at name is replaced, not
 // followed; anything else that is no regular file is ErrUnsafe and stays.
 func (tx *Tx) Write(name string, data []byte) error {
@@ -308,6 +301,7 @@ func (tx *Tx) Write(name string, data []byte) error {
 	if err := tx.Remove(tempName); err != nil {
 		return err
 	}
+	step("create " + name)
 	f, err := tx.root.OpenFile(tempName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
 	if err != nil {
 		return err
@@ -316,6 +310,7 @@ func (tx *Tx) Write(name string, data []byte) error {
 		tx.unlink(tempName)
 		return err
 	}
+	step("rename " + name)
 	if err := retryRename(func() error { return tx.root.Rename(tempName, name) }); err != nil {
 		tx.unlink(tempName)
 		return err
@@ -323,12 +318,13 @@ func (tx *Tx) Write(name string, data []byte) error {
 	return nil
 }
 
-// Rename moves a file. What stood at to is replaced as Write does it.
-func (tx *Tx) Rename(from, to string) error {
-	if _, err := tx.ours(to); err != nil {
-		return err
+// Update is Write, unless name holds data already: most records say what the
+// one before said, and a flush to the disk has its price.
+func (tx *Tx) Update(name string, data []byte) error {
+	if old, err := tx.Read(name, int64(len(data))); err == nil && string(old) == string(data) {
+		return nil
 	}
-	return retryRename(func() error { return tx.root.Rename(from, to) })
+	return tx.Write(name, data)
 }
 
 // Remove deletes a regular file or a link; nothing there is fine, anything
@@ -337,7 +333,18 @@ func (tx *Tx) Remove(name string) error {
 	if there, err := tx.ours(name); !there {
 		return err
 	}
+	step("remove " + name)
 	return tx.unlink(name)
+}
+
+// Step, where a test has set it, is called before each change of a Dir, with
+// what is about to happen: a test ends the run there, as a kill would.
+var Step func(what string)
+
+func step(what string) {
+	if Step != nil {
+		Step(what)
+	}
 }
 
 // ours reports whether something stands at name. What must not be deleted, and

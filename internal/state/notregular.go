@@ -23,7 +23,7 @@ func notRegular(path string, mode fs.FileMode, want string) error {
 	return refusal{fmt.Sprintf("%s is %s, not %s; move it away", path, host.FileKind(mode), want), ErrUnsafe}
 }
 
-// notRegularIn is odd for what stands at name, where a file should.
+// notRegularIn is notRegular for what stands at name, where a file should.
 func notRegularIn(root *os.Root, name string) error {
 	path := filepath.Join(root.Name(), name)
 	info, err := root.Lstat(name)

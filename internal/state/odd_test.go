@@ -48,7 +48,6 @@ func TestOddThingsAreNamed(t *testing.T) {
 	err := d.WithLock(wait, func(tx *Tx) error {
 		for what, err := range map[string]error{
 			"write":  tx.Write("dir", nil),
-			"rename": tx.Rename("file", "dir"),
 			"remove": tx.Remove("dir"),
 		} {
 			if !errors.Is(err, ErrUnsafe) || err.Error() != d.NotRegular("dir").Error() {

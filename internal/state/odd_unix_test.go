@@ -40,7 +40,6 @@ func TestPipesAndSocketsStay(t *testing.T) {
 		err := d.WithLock(wait, func(tx *Tx) error {
 			for doing, err := range map[string]error{
 				"write":  tx.Write(name, []byte("ours")),
-				"rename": tx.Rename("file", name),
 				"remove": tx.Remove(name),
 			} {
 				if !errors.Is(err, ErrUnsafe) || err.Error() != want {

@@ -1,6 +1,14 @@
 package state
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/term"
+)
+
+// maxPairs is the most that is read of a file of pairs, in bytes.
+const maxPairs = 1 << 20
 
 // Pairs is a file of "key: value" lines. Lines of any other kind, comments
 // and blank ones included, are kept as they are.
@@ -16,6 +24,16 @@ func ParsePairs(data []byte) Pairs {
 	return Pairs{strings.Split(s, "\n")}
 }
 
+// ReadPairs reads the pairs of a file; one that is missing or cannot be read
+// has none.
+func ReadPairs(r Reader, name string) Pairs {
+	data, err := r.Read(name, maxPairs)
+	if err != nil {
+		return Pairs{}
+	}
+	return ParsePairs(data)
+}
+
 // Get returns the value of key, "" when it is not there. The last line wins,
 // as it does for a person who appends one.
 func (p Pairs) Get(key string) string {
@@ -27,9 +45,21 @@ func (p Pairs) Get(key string) string {
 	return ""
 }
 
-// Set gives key the value and returns the result; an empty value removes the
-// line. Other lines keep their place.
+// Keys returns the keys, in the order of their lines.
+func (p Pairs) Keys() []string {
+	var keys []string
+	for _, line := range p.lines {
+		if k, _, ok := cutPair(line); ok && !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// Set gives key the value, made one line, and returns the result; an empty
+// value removes the line. Other lines keep their place.
 func (p Pairs) Set(key, value string) Pairs {
+	value = term.OneLine(value)
 	out := make([]string, 0, len(p.lines)+1)
 	done := value == ""
 	for _, line := range p.lines {
