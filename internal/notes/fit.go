@@ -47,6 +47,9 @@ func Fit(doc string, limit int, first ...string) (text string, left int) {
 			if !strings.HasSuffix(p.kept, "\n") {
 				b.WriteByte('\n')
 			}
+			if fence := openFence(p.kept); fence != "" {
+				b.WriteString(fence + "\n")
+			}
 			b.WriteString(cutMark)
 		}
 	}
@@ -57,6 +60,7 @@ func Fit(doc string, limit int, first ...string) (text string, left int) {
 type section struct {
 	title string
 	text  string
+	body  int    // where the text begins that follows the heading
 	kept  string // the beginning of text that is handed over
 	cost  int    // characters of the budget
 }
@@ -71,11 +75,25 @@ func (s *section) keep(room int) {
 	if room < minPart {
 		return
 	}
-	s.kept = prefix(s.text, room)
-	if i := strings.LastIndexByte(s.kept, '\n') + 1; i > len(s.kept)/2 {
-		s.kept = s.kept[:i] // whole lines, unless one of them is nearly all there is
+	s.kept = wholeLines(s.text, room)
+	fence := openFence(s.kept)
+	if fence != "" { // which has to be closed, or all that follows would be code
+		s.kept = wholeLines(s.text, room-len(fence)-1)
+		if last := openFence(s.kept); len(last) > len(fence) {
+			s.kept = ""
+		}
 	}
-	s.cost = host.Len(s.kept) + host.Len(cutMark) + 1
+	s.cost = host.Len(s.kept) + len(fence) + host.Len(cutMark) + 2
+}
+
+// wholeLines returns the longest beginning of s that has at most n characters
+// and ends with a line, unless one of them is nearly all there is.
+func wholeLines(s string, n int) string {
+	s = prefix(s, n)
+	if i := strings.LastIndexByte(s, '\n') + 1; i > len(s)/2 {
+		return s[:i]
+	}
+	return s
 }
 
 // prefix returns the longest beginning of s that has at most n characters.
@@ -113,24 +131,34 @@ func order(parts []section, first []string) []int {
 }
 
 // sections splits doc at its headings of the first and second level. Their
-// texts joined are doc again.
+// texts joined are doc again; the frontmatter is part of what comes before them.
 func sections(doc string) []section {
 	var list []section
-	title, from, at := "", 0, 0
-	code := false
-	for line := range strings.Lines(doc) {
-		switch trimmed := strings.TrimSpace(line); {
-		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
-			code = !code
-		case !code && (strings.HasPrefix(line, "## ") || strings.HasPrefix(line, "# ")):
-			if at > from {
-				list = append(list, section{title: title, text: doc[from:at]})
-			}
-			title, from = strings.TrimSpace(strings.TrimLeft(trimmed, "#")), at
+	current, from := section{}, 0
+	cut := func(title string, at, body int) {
+		if at > from {
+			current.text = doc[from:at]
+			list = append(list, current)
 		}
-		at += len(line)
+		current, from = section{title: title, body: body - at}, at
 	}
-	return append(list, section{title: title, text: doc[from:]})
+	at := len(doc) - len(Body(doc))
+	before := at // where the line before begins
+	var b block
+	for line := range strings.Lines(doc[at:]) {
+		level, title, underline := b.next(line)
+		end := at + len(line)
+		switch {
+		case level == 0 || level > 2:
+		case underline:
+			cut(strings.TrimSpace(doc[before:at]), before, end)
+		default:
+			cut(title, at, end)
+		}
+		before, at = at, end
+	}
+	current.text = doc[from:]
+	return append(list, current)
 }
 
 // Section returns the text below the heading called title, and whether there
@@ -139,8 +167,7 @@ func sections(doc string) []section {
 func Section(doc, title string) (text string, ok bool) {
 	for _, s := range sections(Body(doc)) {
 		if isTitle(s.title, title) {
-			_, text, _ := strings.Cut(s.text, "\n")
-			return text, true
+			return s.text[s.body:], true
 		}
 	}
 	return "", false

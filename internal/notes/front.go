@@ -39,24 +39,80 @@ func HasFront(doc string) bool { _, _, ok := front(doc); return ok }
 // Body returns doc without its frontmatter.
 func Body(doc string) string { _, body, _ := front(doc); return body }
 
-// FrontValue returns the value of key in the frontmatter of doc without its
-// quotes, "" when it is not there.
+// entry is one key of a frontmatter block, with the lines of its value: what is
+// indented below it belongs to it, whatever it looks like, and so do the items
+// of a list (YAML 1.2, block scalars and block sequences).
+type entry struct {
+	key   string
+	lines []string // with their line ends; the first has the key
+}
+
+// entries splits lines, those between the fences, at the keys of the top level.
+// What belongs to no key, comments among it, has the key "".
+func entries(lines []string) []entry {
+	var list []entry
+	for _, line := range lines {
+		key, isKey := topKey(line)
+		n := len(list) - 1
+		switch bare := strings.TrimSpace(line); {
+		case isKey:
+			list = append(list, entry{key, []string{line}})
+		case n >= 0 && list[n].key != "" && (bare == "" || line[0] == ' ' || line[0] == '\t' || bare == "-" || strings.HasPrefix(line, "- ")):
+			list[n].lines = append(list[n].lines, line)
+		default:
+			list = append(list, entry{"", []string{line}})
+		}
+	}
+	return list
+}
+
+// topKey returns the key that begins a line.
+func topKey(line string) (string, bool) {
+	k, rest, ok := strings.Cut(line, ":")
+	if !ok || strings.HasPrefix(rest, "//") || strings.TrimLeft(k, " \t#-") != k {
+		return "", false
+	}
+	k = unquote(strings.TrimSpace(k))
+	return k, k != ""
+}
+
+// value returns what the entry says. A value of several lines keeps them where
+// it says so ("|"), else they are one.
+func (e entry) value() string {
+	_, first, _ := strings.Cut(e.lines[0], ":")
+	first = strings.TrimSpace(first)
+	between := " "
+	switch {
+	case strings.HasPrefix(first, "|"):
+		first, between = "", "\n"
+	case strings.HasPrefix(first, ">"):
+		first = ""
+	}
+	parts := []string{first}
+	for _, line := range e.lines[1:] {
+		parts = append(parts, strings.TrimSpace(line))
+	}
+	return unquote(strings.TrimSpace(strings.Join(parts, between)))
+}
+
+// FrontValue returns the value of a key of the top level in the frontmatter of
+// doc without its quotes, "" when it is not there.
 func FrontValue(doc, key string) string {
 	lines, _, ok := front(doc)
 	if !ok {
 		return ""
 	}
-	for _, line := range lines[1 : len(lines)-1] {
-		if k, v, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(k) == key {
-			return unquote(strings.TrimSpace(v))
+	for _, e := range entries(lines[1 : len(lines)-1]) {
+		if e.key == key {
+			return e.value()
 		}
 	}
 	return ""
 }
 
 // SetFront returns doc with key set to value in its frontmatter, and whether
-// there is one; without one doc comes back as it is. The body keeps its bytes
-// and the block its line ends.
+// there is one; without one doc comes back as it is. The body keeps its bytes,
+// the block its line ends, and every other key its value.
 func SetFront(doc, key, value string) (string, bool) {
 	lines, body, ok := front(doc)
 	if !ok {
@@ -68,18 +124,17 @@ func SetFront(doc, key, value string) (string, bool) {
 	}
 	set := key + ": " + quote(value) + end
 	out := lines[:1:1]
-	done := false
-	for _, line := range lines[1 : len(lines)-1] {
-		k, _, ok := strings.Cut(line, ":")
-		if ok && strings.TrimSpace(k) == key {
-			if done {
-				continue
-			}
-			line, done = set, true
+	for _, e := range entries(lines[1 : len(lines)-1]) {
+		if e.key != key {
+			out = append(out, e.lines...)
+			continue
 		}
-		out = append(out, line)
+		if set != "" {
+			out = append(out, set)
+		}
+		set = "" // a second line of the same key goes
 	}
-	if !done {
+	if set != "" {
 		out = append(out, set)
 	}
 	out = append(out, lines[len(lines)-1])
@@ -104,20 +159,34 @@ func quote(s string) string {
 	return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"`
 }
 
-// unquote undoes quote, and takes single quotes and none as well.
+// unquote undoes quote, and takes single quotes and none as well. A comment
+// behind the value is none of it.
 func unquote(s string) string {
 	switch {
-	case len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"':
+	case s == "":
+	case s[0] == '"':
 		var b strings.Builder
-		for s = s[1 : len(s)-1]; s != ""; s = s[1:] {
-			if s[0] == '\\' && len(s) > 1 {
-				s = s[1:]
+		for i := 1; i < len(s); i++ {
+			switch {
+			case s[i] == '"':
+				return b.String()
+			case s[i] == '\\' && i+1 < len(s):
+				i++
+				if strings.IndexByte("nrt", s[i]) >= 0 {
+					b.WriteByte(' ') // a value is one line
+					continue
+				}
 			}
-			b.WriteByte(s[0])
+			b.WriteByte(s[i])
 		}
-		return b.String()
-	case len(s) >= 2 && s[0] == '\'' && s[len(s)-1] == '\'':
-		return strings.ReplaceAll(s[1:len(s)-1], "''", "'")
+	case s[0] == '\'':
+		if text, _, ok := strings.Cut(strings.ReplaceAll(s[1:], "''", "\x00"), "'"); ok {
+			return strings.ReplaceAll(text, "\x00", "'")
+		}
+	default:
+		if i := strings.Index(s, " # "); i >= 0 {
+			return strings.TrimSpace(s[:i])
+		}
 	}
 	return s
 }
