@@ -222,8 +222,7 @@ copy was made, and always ends with 0: a guard must not stop the writer.`,
 			if len(args) > 0 {
 				writer = args[0]
 			}
-			settings := reload.Effective(store.Project, store.Profile, a.host.Option)
-			if said, _ := reload.ClaimDigest(store.Project, writer, settings, a.env.Now()); said != "" {
+			if said, _ := store.Claim(writer); said != "" {
 				fmt.Fprintln(a.stdout, said)
 			}
 			return nil

@@ -20,13 +20,13 @@ const reloadNotes = "session.md"
 // reloadDir is the state directory of cc-reload.
 func reloadDir(project string) state.Dir { return state.NewDir(filepath.Join(project, ".reload")) }
 
-// courier carries a handoff to the session of a hook.
-func courier(call *host.Call) *handover.Courier {
-	return &handover.Courier{
-		Call: call, Dir: dirOf(call.Project), Wait: lockWait,
-		Pack: func(_ *state.Tx, a handover.Arm, _ bool) (handover.Parcel, error) { return pack(call, a) },
-		Left: func(a handover.Arm) string { return textLeft(notes.Line(a.Owner, 40)) },
-		Taken: func(_ *state.Tx, a handover.Arm) error {
+// delivery hands a handoff to the session of a hook.
+func delivery(call *host.Call) *handover.Delivery {
+	return &handover.Delivery{
+		Call: call, Dir: dirOf(call.Project), Timeout: lockWait,
+		Prepare: func(_ *state.Tx, a handover.Arm, _ bool) (handover.Payload, error) { return prepare(call, a) },
+		Left:    func(a handover.Arm) string { return textLeft(notes.Line(a.Owner, 40)) },
+		Confirmed: func(_ *state.Tx, a handover.Arm) error {
 			_, err := archive(call.Project, a.Item, call.Env.Now())
 			return err
 		},
@@ -60,7 +60,7 @@ func sessionStart(call *host.Call) (host.Output, error) {
 	if quiet(call, settings) {
 		return host.Output{}, nil
 	}
-	c := courier(call)
+	c := delivery(call)
 	if c.Waiting() && loads(call.Payload.Source, settings.LoadOnStartup) {
 		out, err := c.Start(nil)
 		if err != nil || !out.Silent() {
@@ -73,7 +73,7 @@ func sessionStart(call *host.Call) (host.Output, error) {
 // userPrompt answers a prompt.
 func userPrompt(call *host.Call) (host.Output, error) {
 	tellIndexes(call)
-	return courier(call).Prompt(func(claimed bool) bool {
+	return delivery(call).Prompt(func(claimed bool) bool {
 		if claimed {
 			return true
 		}
@@ -86,28 +86,28 @@ func userPrompt(call *host.Call) (host.Output, error) {
 // sessionEnd gives back what the session took and nobody has seen.
 func sessionEnd(call *host.Call) (host.Output, error) {
 	tellIndexes(call)
-	return host.Output{}, courier(call).End()
+	return host.Output{}, delivery(call).End()
 }
 
-// pack decides what a session gets of an armed artifact.
-func pack(call *host.Call, arm handover.Arm) (handover.Parcel, error) {
+// prepare decides what a session gets of an armed artifact.
+func prepare(call *host.Call, arm handover.Arm) (handover.Payload, error) {
 	name := filepath.Base(arm.Item)
 	if !filepath.IsAbs(arm.Item) || !strings.HasSuffix(name, artifactEnd) {
-		return handover.Parcel{}, nil
+		return handover.Payload{}, nil
 	}
 	content, err := readArtifact(arm.Item)
 	if err != nil {
-		return handover.Parcel{}, nil // archived or taken away since
+		return handover.Payload{}, nil // archived or taken away since
 	}
 	known := readLedgerAt(call.Host.Data)
 	if !trusted(call, known, arm.Item, content) {
 		if known.told(arm.Item, content) {
-			return handover.Parcel{Keep: true}, nil
+			return handover.Payload{Keep: true}, nil
 		}
 		tellOnce(call, arm.Item, content)
-		return handover.Parcel{Keep: true, Line: textForeign(name)}, nil
+		return handover.Payload{Keep: true, Line: textForeign(name)}, nil
 	}
-	p := handover.Parcel{Arm: arm}
+	p := handover.Payload{Arm: arm}
 	if handover.Delivers(reloadDir(call.Project), reloadNotes, call.Payload.SessionID) {
 		p.Line = textTogether(name)
 		return p, nil
@@ -172,7 +172,7 @@ func editedHere(ctx context.Context, known ledger, path string) bool {
 }
 
 // warn tells the user, once, of an artifact in the project that is not theirs.
-func warn(c *handover.Courier) (host.Output, error) {
+func warn(c *handover.Delivery) (host.Output, error) {
 	call := c.Call
 	for _, name := range artifactsIn(call.Project) {
 		path := filepath.Join(call.Project, name)

@@ -290,7 +290,7 @@ func TestTogetherWithReload(t *testing.T) {
 				if err := arm.Put(tx); err != nil || !taken {
 					return err
 				}
-				return handover.Claim{Session: "s1", Armed: true, Time: w.now, Arm: arm}.Take(tx)
+				return handover.Claim{Session: "s1", Armed: true, Time: w.now, Arm: arm}.Take(tx, handover.ArmFile)
 			})
 			if err != nil {
 				t.Fatal(err)

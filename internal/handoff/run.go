@@ -555,7 +555,7 @@ func (r *run) arm() {
 		if err := arm.Put(tx); err != nil || tail.Version == "" {
 			return err
 		}
-		return handover.NoteClient(tx, tail.Version)
+		return handover.NoteClient(tx, arm.Client, tail.Version)
 	})
 	if err != nil {
 		r.failed(textNotArmed(err))

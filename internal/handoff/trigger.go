@@ -67,7 +67,7 @@ type running struct {
 func (s stopping) answer() (host.Output, error) {
 	call := s.call
 	began := call.Env.Now()
-	if err := courier(call).Stop(); err != nil {
+	if err := delivery(call).Stop(); err != nil {
 		call.Env.Log("claim not confirmed", "error", err.Error())
 	}
 	facts := s.gather()
@@ -130,10 +130,11 @@ func (s stopping) gather() triggerFacts {
 // session: it decides who shows the banner after /clear.
 func (s stopping) rememberClient(version string) {
 	dir := dirOf(s.call.Project)
-	if version == "" || !handover.HasArm(dir) || handover.ClientVersion(dir) == version {
+	client := handover.Here(s.call.Host)
+	if version == "" || !handover.HasArm(dir) || handover.ClientVersion(dir, client) == version {
 		return
 	}
-	err := dir.WithLock(lockWait, func(tx *state.Tx) error { return handover.NoteClient(tx, version) })
+	err := dir.WithLock(lockWait, func(tx *state.Tx) error { return handover.NoteClient(tx, client, version) })
 	if err != nil {
 		s.call.Env.Log("the version of the host was not noted", "error", err.Error())
 	}

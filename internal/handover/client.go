@@ -1,4 +1,4 @@
-// Package continuity carries notes from one session to the next: what plugins
+// Package handover carries notes from one session to the next: what plugins
 // that hand a thread over have in common.
 //
 // An arm says that notes wait. A session that takes it holds a claim until it
@@ -14,7 +14,6 @@ package handover
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/proc"
@@ -71,7 +70,8 @@ func (c Client) String() string {
 	return strconv.Itoa(c.PID)
 }
 
-func parseClient(s string) Client {
+// ParseClient reads what String wrote; what is no client is the zero one.
+func ParseClient(s string) Client {
 	if id, err := proc.ParseID(s); err == nil {
 		return Client{PID: id.PID, id: s}
 	}
@@ -82,26 +82,37 @@ func parseClient(s string) Client {
 	return Client{PID: n}
 }
 
-// clientFile keeps the version of the host in a state directory.
+// clientFile keeps the version of each client that runs in a project, by its
+// process, and under "version" that of the clients which do not tell theirs.
 const clientFile = ".client"
 
-// ClientVersion returns the version of the host that was noted in a state
-// directory, "" when none was.
-func ClientVersion(r state.Reader) string {
-	data, err := r.Read(clientFile, maxRecord)
-	if err != nil {
-		return ""
+// maxClients is how many are remembered.
+const maxClients = 16
+
+func (c Client) versionKey() string {
+	if c.PID == 0 {
+		return "version"
 	}
-	return state.ParsePairs(data).Get("version")
+	return strconv.Itoa(c.PID)
 }
 
-// NoteClient keeps the version of the host, which only transcripts tell: it
+// ClientVersion returns the version of a client that was noted in a state
+// directory, "" when none was.
+func ClientVersion(r state.Reader, c Client) string {
+	return state.ReadPairs(r, clientFile).Get(c.versionKey())
+}
+
+// NoteClient keeps the version of a client, which only transcripts tell: it
 // decides who shows the banner after /clear.
-func NoteClient(tx *state.Tx, version string) error {
-	if ClientVersion(tx) == version {
-		return nil
+func NoteClient(tx *state.Tx, c Client, version string) error {
+	key, p := c.versionKey(), state.ReadPairs(tx, clientFile)
+	if p.Get(key) != version {
+		p = p.Set(key, "").Set(key, version) // the newest is the last
 	}
-	return tx.Write(clientFile, state.Pairs{}.Set("version", version).Bytes())
+	for _, old := range p.Keys()[:max(0, len(p.Keys())-maxClients)] {
+		p = p.Set(old, "")
+	}
+	return tx.Update(clientFile, p.Bytes())
 }
 
 // FileName returns s reduced to what is safe in a file name on every system:
@@ -117,16 +128,11 @@ func FileName(s string) string {
 	return b.String()
 }
 
-func parseTime(s string) time.Time {
-	t, _ := time.Parse(time.RFC3339Nano, s)
-	return t
-}
-
 // Owns reports whether name is a file this package keeps in a state directory.
 func Owns(name string) bool {
 	switch name {
 	case ArmFile, stampFile, startedFile, clientFile, figureFile:
 		return true
 	}
-	return strings.HasPrefix(name, claimPrefix)
+	return strings.HasPrefix(name, claimPrefix) || strings.HasPrefix(name, parkedPrefix)
 }

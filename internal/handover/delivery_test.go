@@ -12,10 +12,10 @@ import (
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
-// errand is a courier with a parcel, called for event in a session of the
+// delivery is one with a payload, called for event in a session of the
 // client with process id 71.
-func errand(d state.Dir, event host.Event, session string, p Parcel, alive ...int) *Courier {
-	return &Courier{
+func delivery(d state.Dir, event host.Event, session string, p Payload, alive ...int) *Delivery {
+	return &Delivery{
 		Call: &host.Call{
 			Host:    host.Host{PID: 71},
 			Payload: host.Payload{Event: event, SessionID: session, Source: "startup"},
@@ -25,41 +25,38 @@ func errand(d state.Dir, event host.Event, session string, p Parcel, alive ...in
 				Log:   func(string, ...any) {},
 			},
 		},
-		Dir:  d,
-		Wait: time.Second,
-		Pack: func(_ *state.Tx, a Arm, _ bool) (Parcel, error) { p.Arm = a; return p, nil },
-		Left: func(Arm) string { return "left" },
+		Dir:     d,
+		Timeout: time.Second,
+		Prepare: func(_ *state.Tx, a Arm, _ bool) (Payload, error) { p.Arm = a; return p, nil },
+		Left:    func(Arm) string { return "left" },
 	}
 }
 
 // What a session that begins does about an arm: the first row that holds
 // decides.
-func TestCourierStart(t *testing.T) {
+func TestDeliveryStart(t *testing.T) {
 	t.Parallel()
-	notes := Parcel{Context: "notes", Line: "banner"}
+	notes := Payload{Context: "notes", Line: "banner"}
 	for name, tt := range map[string]struct {
-		away, armed, left bool
-		parcel            Parcel
-		context, message  string
-		keeps             bool // the arm
+		armed, left      bool
+		payload          Payload
+		context, message string
+		keeps            bool // the arm
 	}{
-		"nothing armed":                     {parcel: notes},
-		"armed":                             {armed: true, parcel: notes, context: "notes", message: "banner"},
-		"only a line to say":                {armed: true, parcel: Parcel{Line: "see there"}, message: "see there"},
-		"nobody is watching (F14)":          {away: true, armed: true, parcel: notes, keeps: true},
-		"nobody, and nothing there":         {away: true, armed: true, keeps: true},
-		"armed by a living client":          {armed: true, left: true, parcel: Parcel{Keep: true, Line: "no"}, message: "left", keeps: true},
+		"nothing armed":                     {payload: notes},
+		"armed":                             {armed: true, payload: notes, context: "notes", message: "banner"},
+		"only a line to say":                {armed: true, payload: Payload{Line: "see there"}, message: "see there"},
+		"armed by a living client":          {armed: true, left: true, payload: Payload{Keep: true, Line: "no"}, message: "left", keeps: true},
 		"armed by one that is yet to write": {armed: true, left: true, message: "left", keeps: true},
 		"nothing to hand over":              {armed: true},
-		"came with the repository (F61)":    {armed: true, parcel: Parcel{Keep: true, Line: "no"}, message: "no", keeps: true},
-		"not to be told for now":            {armed: true, parcel: Parcel{Keep: true}, keeps: true},
-		"came with it, but is not armed":    {parcel: Parcel{Keep: true, Line: "no"}},
+		"came with the repository (F61)":    {armed: true, payload: Payload{Keep: true, Line: "no"}, message: "no", keeps: true},
+		"not to be told for now":            {armed: true, payload: Payload{Keep: true}, keeps: true},
+		"came with it, but is not armed":    {payload: Payload{Keep: true, Line: "no"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDir(t)
-			c := errand(d, host.SessionStart, "s1", tt.parcel, 71, 72)
-			c.Away = tt.away
+			c := delivery(d, host.SessionStart, "s1", tt.payload, 71, 72)
 			if tt.armed {
 				arm := Arm{Owner: "s0"}
 				if tt.left {
@@ -79,10 +76,10 @@ func TestCourierStart(t *testing.T) {
 }
 
 // Whether to act at a prompt is asked only if there is something to do.
-func TestCourierPrompt(t *testing.T) {
+func TestDeliveryPrompt(t *testing.T) {
 	t.Parallel()
 	d := newDir(t)
-	notes := Parcel{Context: "notes", Line: "banner"}
+	notes := Payload{Context: "notes", Line: "banner"}
 	never := func(bool) bool { t.Error("asked"); return true }
 	say := func(answer, claimed bool) func(bool) bool {
 		return func(got bool) bool {
@@ -94,7 +91,7 @@ func TestCourierPrompt(t *testing.T) {
 	}
 	prompt := func(session string, ready func(bool) bool) host.Output {
 		t.Helper()
-		c := errand(d, host.UserPromptSubmit, session, notes)
+		c := delivery(d, host.UserPromptSubmit, session, notes)
 		out, err := c.Prompt(ready)
 		if err != nil {
 			t.Fatal(err)
@@ -116,25 +113,25 @@ func TestCourierPrompt(t *testing.T) {
 	if out := prompt("s1", never); !out.Silent() || !HasArm(d) {
 		t.Errorf("it has been there before: %+v", out)
 	}
-	do(t, d, Claim{Session: "s2", Time: noon, Told: true, Notice: "later"}.Put)
+	do(t, d, Claim{Session: "s2", Time: noon, Delivered: true, Notice: "later"}.Put)
 	if out := prompt("s2", say(true, true)); out.Message != "later" {
 		t.Errorf("a claim: %+v", out)
 	}
 }
 
-// A parcel is packed again, and known to be, when the hook that was to tell it
+// A payload is prepared again, and known to be, when the hook that was to deliver it
 // was killed.
-func TestCourierTellsAgain(t *testing.T) {
+func TestDeliveryDeliversAgain(t *testing.T) {
 	t.Parallel()
 	d := newDir(t)
 	do(t, d, Claim{Session: "s1", Time: noon.Add(-time.Minute), Armed: true, Arm: Arm{Owner: "s0"}}.Put)
-	c := errand(d, host.UserPromptSubmit, "s1", Parcel{})
+	c := delivery(d, host.UserPromptSubmit, "s1", Payload{})
 	ready := func(bool) bool { return true }
-	c.Pack = func(_ *state.Tx, a Arm, again bool) (Parcel, error) {
+	c.Prepare = func(_ *state.Tx, a Arm, again bool) (Payload, error) {
 		if !again || a.Owner != "s0" {
 			t.Errorf("again: %v, arm %+v", again, a)
 		}
-		return Parcel{Context: "notes", Line: "banner"}, nil
+		return Payload{Context: "notes", Line: "banner"}, nil
 	}
 	if out, err := c.Prompt(ready); err != nil || out.Context != "notes" || out.Message != "banner" {
 		t.Errorf("%+v, %v", out, err)
@@ -145,7 +142,7 @@ func TestCourierTellsAgain(t *testing.T) {
 	}
 	// What cannot be told again is no reason to try for ever.
 	do(t, d, Claim{Session: "s1", Time: noon.Add(-time.Minute), Armed: true}.Put)
-	c.Pack = func(*state.Tx, Arm, bool) (Parcel, error) { return Parcel{}, errors.New("gone") }
+	c.Prepare = func(*state.Tx, Arm, bool) (Payload, error) { return Payload{}, errors.New("gone") }
 	if out, err := c.Prompt(ready); err != nil || !out.Silent() || HasClaim(d, "s1") {
 		t.Errorf("%+v, %v", out, err)
 	}
@@ -153,12 +150,12 @@ func TestCourierTellsAgain(t *testing.T) {
 
 // A client that is on its way out still has a process for a moment: what it
 // armed is for everybody from then on.
-func TestCourierEndReleases(t *testing.T) {
+func TestDeliveryEndReleases(t *testing.T) {
 	t.Parallel()
 	for reason, free := range map[string]bool{"prompt_input_exit": true, "": true, "clear": false, "resume": false} {
 		d := newDir(t)
 		do(t, d, Arm{Owner: "s1", Client: Client{PID: 71}}.Put)
-		c := errand(d, host.SessionEnd, "s1", Parcel{})
+		c := delivery(d, host.SessionEnd, "s1", Payload{})
 		c.Call.Payload.Reason = reason
 		if err := c.End(); err != nil {
 			t.Fatal(err)
@@ -172,11 +169,11 @@ func TestCourierEndReleases(t *testing.T) {
 func TestClientVersion(t *testing.T) {
 	t.Parallel()
 	d := newDir(t)
-	if got := ClientVersion(d); got != "" {
+	if got := ClientVersion(d, Client{}); got != "" {
 		t.Errorf("none noted: %q", got)
 	}
-	do(t, d, func(tx *state.Tx) error { return NoteClient(tx, "2.1.332") })
-	if got := ClientVersion(d); got != "2.1.332" {
+	do(t, d, func(tx *state.Tx) error { return NoteClient(tx, Client{}, "2.1.332") })
+	if got := ClientVersion(d, Client{}); got != "2.1.332" {
 		t.Errorf("%q", got)
 	}
 }

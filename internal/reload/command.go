@@ -61,18 +61,12 @@ func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
 	dir := dirOf(d.Project)
 	w := Written{Path: dir.Path(digestFile), Lacks: missing(doc)}
 	owner := Effective(d.Project, d.Profile, d.Host.Option).OwnerWindow
-	var answer vetting
+	var answer trust
 	if arm {
-		answer = vet(dir)
+		answer = checkTrust(dir)
 	}
-	err := dir.WithLock(lockWait, func(tx *state.Tx) error {
-		kept, err := keepAside(tx, d.Session, owner, now)
-		switch {
-		case err != nil && kept.Owner != "":
-			w.Aside = textNotAside(kept.Owner)
-		case kept.New:
-			w.Aside = textAside(kept.Owner, kept.Name)
-		}
+	err := dir.WithLock(lockTimeout, func(tx *state.Tx) error {
+		w.Aside, _ = setAside(tx, d.begin(), owner)
 		if err := tx.Write(digestFile, []byte(doc)); err != nil {
 			return err
 		}
@@ -90,15 +84,22 @@ func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
 }
 
 // put arms for the next session, unless git has something against it.
-func (d Store) put(tx *state.Tx, answer vetting) error {
+func (d Store) put(tx *state.Tx, answer trust) error {
 	if err := answer.write(tx); err != nil {
 		return err
 	}
-	if err := answer.against(); err != nil {
+	if err := answer.reason(); err != nil {
 		return err
 	}
-	return handover.Arm{Owner: d.Session, Client: handover.Here(d.Host)}.Put(tx)
+	return d.begin().Arm(tx, "")
 }
+
+// call is the command, as if it were a hook of the session that runs it.
+func (d Store) call() *host.Call {
+	return &host.Call{Payload: host.Payload{SessionID: d.Session}, Project: d.Project, Env: d.Env, Host: d.Host, Profile: d.Profile}
+}
+
+func (d Store) begin() handover.Start { return handover.Begin(d.call()) }
 
 // Arm hands the digest that is there to the next session.
 func (d Store) Arm() error {
@@ -106,8 +107,8 @@ func (d Store) Arm() error {
 	if dir.Kind("") == state.Absent {
 		return ErrNoDigest // and no directory for its sake
 	}
-	answer := vet(dir)
-	return dir.WithLock(lockWait, func(tx *state.Tx) error {
+	answer := checkTrust(dir)
+	return dir.WithLock(lockTimeout, func(tx *state.Tx) error {
 		if _, ok, err := readDigest(tx); err != nil {
 			return err
 		} else if !ok {
@@ -130,12 +131,12 @@ func (d Store) Take() (doc string, taken bool, err error) {
 		return "", false, err
 	case !ok:
 		return "", false, ErrNoDigest
-	case slices.Contains(vet(dir).tracked, digestFile):
+	case slices.Contains(checkTrust(dir).tracked, digestFile):
 		return "", false, errors.New(textNotRead(dir.Path(digestFile)))
 	case !d.takes(dir):
 		return doc, false, nil
 	}
-	err = dir.WithLock(lockWait, func(tx *state.Tx) error {
+	err = dir.WithLock(lockTimeout, func(tx *state.Tx) error {
 		if !d.takes(tx) {
 			return nil // another session was faster
 		}
@@ -143,7 +144,7 @@ func (d Store) Take() (doc string, taken bool, err error) {
 			return err
 		}
 		taken = true
-		doc, err = setOwner(tx, doc, d.Session)
+		doc, err = setOwner(tx, digestFile, doc, d.Session)
 		return err
 	})
 	return doc, taken, err

@@ -36,8 +36,7 @@ func replaceable(doc string, present bool) bool {
 // be handed on, SessionStart says so: the host shows nothing of this event.
 func preCompact(call *host.Call) (host.Output, error) {
 	dir := dirOf(call.Project)
-	settings := settingsFor(call, dir)
-	if handover.LoopActive(call.Project) || call.Host.Headless && !settings.Headless {
+	if handover.LoopActive(call.Project) || away(call, dir) {
 		return host.Output{}, nil
 	}
 	begin := handover.Begin(call)
@@ -47,8 +46,8 @@ func preCompact(call *host.Call) (host.Output, error) {
 	old, present, err := readDigest(dir)
 	if err == nil {
 		// Where git gives no answer, the session that follows asks again.
-		if answer := vet(dir); answer.err == nil {
-			err = answer.against()
+		if answer := checkTrust(dir); answer.err == nil {
+			err = answer.reason()
 		}
 	}
 	if err != nil {
@@ -58,7 +57,7 @@ func preCompact(call *host.Call) (host.Output, error) {
 	if replaceable(old, present) {
 		fallback = []byte(gatherMechanical(call, dir, old).digest())
 	}
-	return host.Output{}, dir.WithLock(lockWait, func(tx *state.Tx) error {
+	return host.Output{}, dir.WithLock(lockTimeout, func(tx *state.Tx) error {
 		arm, armed := handover.FindArm(tx)
 		if armed && begin.LeftTo(arm) {
 			return nil // the digest is waiting for somebody else
@@ -68,14 +67,14 @@ func preCompact(call *host.Call) (host.Output, error) {
 			return err
 		}
 		if fallback != nil && replaceable(doc, present) {
-			if _, err := keepAside(tx, begin.Session, settings.OwnerWindow, begin.Now); err != nil {
+			if _, err := setAside(tx, begin, settingsFor(call, dir).OwnerWindow); err != nil {
 				call.Env.Log("the digest was not kept aside", "error", err.Error())
 			}
 			if err := tx.Write(digestFile, fallback); err != nil {
 				return err
 			}
 		}
-		return handover.Arm{Owner: begin.Session, Client: begin.Client}.Put(tx)
+		return begin.Arm(tx, "")
 	})
 }
 
@@ -84,13 +83,13 @@ func preCompact(call *host.Call) (host.Output, error) {
 func postCompact(call *host.Call) (host.Output, error) {
 	dir := dirOf(call.Project)
 	text := strings.TrimSpace(call.Payload.Summary)
-	if text == "" || handover.LoopActive(call.Project) || call.Host.Headless && !settingsFor(call, dir).Headless {
+	if text == "" || handover.LoopActive(call.Project) || away(call, dir) {
 		return host.Output{}, nil
 	}
 	text = redact.Text(strings.ToValidUTF8(text, "\ufffd"))
 	session, now := call.Payload.SessionID, call.Env.Now().UTC()
 	doc := notes.WithFront(host.Cut(text, maxSummary)+"\n", keyOwner, session, keyUpdated, now.Format(time.RFC3339))
-	return host.Output{}, dir.WithLock(lockWait, func(tx *state.Tx) error {
+	return host.Output{}, dir.WithLock(lockTimeout, func(tx *state.Tx) error {
 		names := summaries(dir)
 		if n := len(names); n > 0 {
 			last, err := tx.Read(names[n-1], maxFile)

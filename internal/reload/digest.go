@@ -1,7 +1,7 @@
 package reload
 
 import (
-	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
@@ -38,17 +38,30 @@ const mechanicalMark = "(mechanical"
 // cannot be read, is larger than any digest is, or is no file, is an error that
 // says what to do about it.
 func readDigest(from state.Reader) (doc string, ok bool, err error) {
-	switch from.Kind(digestFile) {
+	return readPage(from, digestFile)
+}
+
+// readPage is readDigest for the digest or a copy that was set aside.
+func readPage(from state.Reader, name string) (doc string, ok bool, err error) {
+	switch from.Kind(name) {
 	case state.Absent:
 		return "", false, nil
 	case state.Other:
-		return "", false, from.NotRegular(digestFile)
+		return "", false, from.NotRegular(name)
 	}
-	data, err := from.Read(digestFile, maxFile)
+	data, err := from.Read(name, maxFile)
 	if err != nil {
 		return "", false, errUnread{err}
 	}
 	return string(data), strings.TrimSpace(string(data)) != "", nil
+}
+
+// pageOf returns the file of what was armed: the digest, or a copy of it.
+func pageOf(a handover.Arm) string {
+	if strings.HasPrefix(a.Item, sidePrefix) && owns(a.Item) && filepath.Base(a.Item) == a.Item {
+		return a.Item
+	}
+	return digestFile
 }
 
 // errUnread is why the digest is not read.
@@ -79,18 +92,19 @@ func stampDigest(doc, owner string, now time.Time) string {
 	return doc
 }
 
-// setOwner names the session that carries the thread from here on, where the
-// digest can say so, and keeps the time of the file: nothing new is in it.
-func setOwner(tx *state.Tx, doc, session string) (string, error) {
+// setOwner names the session that carries the thread from here on in the page
+// called name, where it can say so, and keeps the time of the file: nothing new
+// is in it.
+func setOwner(tx *state.Tx, name, doc, session string) (string, error) {
 	owned, ok := notes.SetFront(doc, keyOwner, session)
 	if !ok || session == "" || owned == doc {
 		return doc, nil
 	}
-	_, wrote := tx.Stat(digestFile)
-	if err := tx.Write(digestFile, []byte(owned)); err != nil {
+	_, wrote := tx.Stat(name)
+	if err := tx.Write(name, []byte(owned)); err != nil {
 		return doc, err
 	}
-	return owned, tx.SetTime(digestFile, wrote)
+	return owned, tx.SetTime(name, wrote)
 }
 
 // missing lists what a digest lacks: its intent, and those of the four
@@ -147,7 +161,7 @@ func firstLine(doc, title string) string {
 	text, _ := notes.Section(doc, title)
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "-*+> \t")
-		if line != "" {
+		if line != "" && !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "~~~") {
 			return line
 		}
 	}
@@ -163,18 +177,17 @@ const (
 
 // banner is the line that tells a person what was picked up.
 func banner(doc string) string {
-	intent := notes.FrontValue(doc, keyIntent)
-	done, open := firstLine(doc, sectionDone), firstLine(doc, sectionOpen)
-	if saysNothing(done) {
-		done = ""
-	}
-	if saysNothing(open) {
-		open = ""
+	said := func(title string) string {
+		line := firstLine(doc, title)
+		if saysNothing(line) {
+			return ""
+		}
+		return notes.Line(line, bannerPart)
 	}
 	return textBanner(
-		notes.Line(intent, bannerIntent),
-		notes.Line(done, bannerPart),
-		notes.Line(open, bannerPart),
+		notes.Line(notes.FrontValue(doc, keyIntent), bannerIntent),
+		said(sectionDone),
+		said(sectionOpen),
 		notes.Line(firstLine(doc, sectionNext), bannerNext),
 	)
 }
@@ -187,21 +200,4 @@ func forContext(doc, path string) string {
 		First: survivors,
 		Rest:  func(left int) string { return textRest(path, left) },
 	}.Context()
-}
-
-// asideName is the file of a foreign session's digest; the time is added when
-// another digest of that session is there already.
-func asideName(owner string, wrote time.Time, again int) string {
-	name := handover.FileName(owner)
-	if name == "" {
-		name = "unknown"
-	}
-	switch again {
-	case 0:
-	case 1:
-		name += fmt.Sprintf(".%d", wrote.Unix())
-	default:
-		name += fmt.Sprintf(".%d", wrote.UnixNano())
-	}
-	return fmt.Sprintf(sideFileFmt, name)
 }

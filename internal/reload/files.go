@@ -34,22 +34,25 @@ const (
 // Files of the state directory. The first group keeps the format of earlier
 // releases of the plugin, so that a user can switch over in mid-project.
 const (
-	digestFile  = "session.md"  // the digest: frontmatter and four sections
-	armFile     = "pending"     // one-shot; holds the arming session's id when known
-	markerFile  = "summarizing" // a snapshot turn is running
-	ladderFile  = "notified"    // the last percentage a notice fired at
-	modelFile   = "model"       // model: and window: lines
-	configFile  = options.ConfigFile
-	sideFileFmt = "session.%s.md" // a foreign session's digest, set aside
+	digestFile = "session.md"  // the digest: frontmatter and four sections
+	armFile    = "pending"     // one-shot; holds the arming session's id when known
+	markerFile = "summarizing" // a snapshot turn is running
+	ladderFile = "notified"    // the last percentage a notice fired at
+	modelFile  = "model"       // model: and window: lines
+	configFile = options.ConfigFile
+
+	// A foreign session's digest, set aside, is session.ID.md.
+	sidePrefix = "session."
+	sideSuffix = ".md"
 )
 
 // Records of our own: what the formats above have no place for.
 const (
-	crossingFile = ".crossings" // sessions that have had their snapshot turn
+	sessionsFile = ".crossings" // what is known of each session over the budget
 )
 
-// lockWait is how long a hook waits for the state directory.
-const lockWait = 2 * time.Second
+// lockTimeout is how long a hook waits for the state directory.
+const lockTimeout = 2 * time.Second
 
 // maxFile is the most that is read of any file of the state directory, in
 // bytes. A digest is a page; what is larger is not ours.

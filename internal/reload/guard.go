@@ -1,9 +1,12 @@
 package reload
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/handover"
@@ -12,96 +15,106 @@ import (
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-// asideFacts is all that decideAside knows.
-type asideFacts struct {
-	Owner  string        // of the digest that is about to be replaced
-	Writer string        // the session that replaces it
-	Age    time.Duration // of that digest
-	Window time.Duration // how long it is protected; 0: not at all
-}
-
-// decideAside reports whether the digest is kept aside: it is another
-// session's, and recent enough for that session to be still at work.
-func decideAside(f asideFacts) bool {
-	return f.Owner != "" && f.Writer != "" && f.Owner != f.Writer && f.Window > 0 && f.Age <= f.Window
-}
-
-// aside is what became of a foreign digest.
-type aside struct {
-	Owner string
-	Name  string // of the copy
-	New   bool   // the copy was made just now
-}
-
-// keepAside copies the digest aside if writer is about to replace another
-// session's. The zero aside means that there was no need to; an error means
-// that there was, and that it failed.
-func keepAside(tx *state.Tx, writer string, window time.Duration, now time.Time) (aside, error) {
+// setAside is for a session that is about to replace the digest. It copies that
+// of another session which is recent enough to be still at work, or has been
+// armed by one that is, and returns what to say about it: "" when there was no
+// need to.
+func setAside(tx *state.Tx, begin handover.Start, window time.Duration) (said string, err error) {
 	doc, ok, err := readDigest(tx)
 	if !ok {
-		return aside{}, err
+		return "", err
 	}
 	_, wrote := tx.Stat(digestFile)
 	owner := notes.FrontValue(doc, keyOwner)
-	if !decideAside(asideFacts{owner, writer, now.Sub(wrote), window}) {
-		return aside{}, nil
-	}
-	kept := aside{Owner: owner}
-	for again := range 3 {
-		kept.Name = asideName(owner, wrote, again)
-		switch tx.Kind(kept.Name) {
-		case state.Absent:
-			if err := tx.Write(kept.Name, []byte(doc)); err != nil {
-				return kept, err
-			}
-			kept.New = true
-			return kept, tx.SetTime(kept.Name, wrote)
-		case state.File:
-			if old, err := tx.Read(kept.Name, maxFile); err == nil && string(old) == doc {
-				return kept, nil
-			}
+	name, made := "", false
+	save := func() (string, error) {
+		if name == "" {
+			name, made, err = copyAside(tx, doc, owner, wrote)
 		}
+		return name, err
 	}
-	return kept, errors.New("every name for a copy is taken")
-}
-
-// guardDigest keeps a foreign digest aside and returns what to say about it.
-func guardDigest(project, writer string, window time.Duration, now time.Time) (string, error) {
-	var kept aside
-	err := dirOf(project).WithLock(lockWait, func(tx *state.Tx) (err error) {
-		kept, err = keepAside(tx, writer, window, now)
-		return err
-	})
+	err = begin.Keep(tx, save)
+	if err == nil && isForeign(owner, begin.Session, begin.Now.Sub(wrote), window) {
+		_, err = save()
+	}
 	switch {
-	case kept.Owner == "":
-		return "", err
 	case err != nil:
-		return textNotAside(kept.Owner), err
-	case kept.New:
-		return textAside(kept.Owner, kept.Name), nil
+		return textNotAside(owner), err
+	case made:
+		return textAside(owner, name), nil
 	}
 	return "", nil
 }
 
-// ClaimDigest is the guard for who is about to write the digest by other
-// means than the host's tools: it keeps another session's digest aside and
-// returns the line that says so, "" when there was no need to. s is the
-// project's Effective settings.
-func ClaimDigest(project, writer string, s Settings, now time.Time) (string, error) {
-	if handover.LoopActive(project) || dirOf(project).Kind(digestFile) != state.File {
+// asideName is the file of a digest of owner that was set aside.
+func asideName(owner string) string {
+	return sidePrefix + cmp.Or(handover.FileName(owner), "unknown") + sideSuffix
+}
+
+// copyAside copies the digest to a file that is named after its owner, unless
+// such a copy is there already. The time is added to the name when another
+// digest of that session is.
+func copyAside(tx *state.Tx, doc, owner string, wrote time.Time) (name string, made bool, err error) {
+	for _, again := range []string{"", fmt.Sprintf(".%d", wrote.Unix()), fmt.Sprintf(".%d", wrote.UnixNano())} {
+		name := strings.TrimSuffix(asideName(owner), sideSuffix) + again + sideSuffix
+		switch tx.Kind(name) {
+		case state.Absent:
+			if err := tx.Write(name, []byte(doc)); err != nil {
+				return "", false, err
+			}
+			return name, true, tx.SetTime(name, wrote)
+		case state.File:
+			if old, err := tx.Read(name, maxFile); err == nil && string(old) == doc {
+				return name, false, nil
+			}
+		}
+	}
+	return "", false, errors.New("every name for a copy is taken")
+}
+
+// isForeign reports whether a digest of this owner and age is protected from
+// writer for window; 0 protects nothing.
+func isForeign(owner, writer string, age, window time.Duration) bool {
+	return owner != "" && writer != "" && owner != writer && window > 0 && age <= window
+}
+
+// Claim is the guard for who is about to write the digest by other means than
+// the host's tools: it keeps another session's digest aside and returns the line
+// that says so, "" when there was no need to.
+func (d Store) Claim(writer string) (said string, err error) {
+	call := d.call()
+	call.Payload.SessionID = writer
+	return guard(call, Effective(d.Project, d.Profile, d.Host.Option))
+}
+
+func guard(call *host.Call, s Settings) (said string, err error) {
+	dir := dirOf(call.Project)
+	if handover.LoopActive(call.Project) || dir.Kind(digestFile) != state.File {
 		return "", nil
 	}
-	return guardDigest(project, writer, s.OwnerWindow, now)
+	begin := handover.Begin(call)
+	err = dir.WithLock(lockTimeout, func(tx *state.Tx) (err error) {
+		said, err = setAside(tx, begin, s.OwnerWindow)
+		return err
+	})
+	if err != nil && said == "" {
+		// Nothing was looked at under the lock. The writer does not wait for it.
+		doc, _, _ := readDigest(dir)
+		_, wrote := dir.Stat(digestFile)
+		if owner := notes.FrontValue(doc, keyOwner); isForeign(owner, begin.Session, begin.Now.Sub(wrote), s.OwnerWindow) {
+			said = textNotAside(owner)
+		}
+	}
+	return said, err
 }
 
 // preTool runs before the host writes a file. It has no say in whether that
 // may happen.
 func preTool(call *host.Call) (host.Output, error) {
-	if !writesDigest(call) || handover.LoopActive(call.Project) {
+	if !writesDigest(call) {
 		return host.Output{}, nil
 	}
-	window := settingsFor(call, dirOf(call.Project)).OwnerWindow
-	said, err := guardDigest(call.Project, call.Payload.SessionID, window, call.Env.Now())
+	said, err := guard(call, settingsFor(call, dirOf(call.Project)))
 	if err != nil {
 		call.Env.Log("the digest was not kept aside", "error", err.Error())
 	}
@@ -115,7 +128,7 @@ func postTool(call *host.Call) (host.Output, error) {
 		return host.Output{}, nil
 	}
 	var out host.Output
-	err := dirOf(call.Project).WithLock(lockWait, func(tx *state.Tx) error {
+	err := dirOf(call.Project).WithLock(lockTimeout, func(tx *state.Tx) error {
 		doc, ok, err := readDigest(tx)
 		if !ok {
 			return err

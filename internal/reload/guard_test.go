@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,23 +13,24 @@ import (
 	"github.com/ccreload/ccreload/internal/notes"
 )
 
-func TestDecideAside(t *testing.T) {
+func TestIsForeign(t *testing.T) {
 	t.Parallel()
 	window := 4 * time.Hour
 	for name, tt := range map[string]struct {
-		facts asideFacts
-		want  bool
+		owner, writer string
+		age, window   time.Duration
+		want          bool
 	}{
-		"another session's":      {asideFacts{"a", "b", time.Minute, window}, true},
-		"one's own":              {asideFacts{"a", "a", time.Minute, window}, false},
-		"nobody's":               {asideFacts{"", "b", time.Minute, window}, false},
-		"written by nobody":      {asideFacts{"a", "", time.Minute, window}, false},
-		"just fresh enough":      {asideFacts{"a", "b", 239 * time.Minute, window}, true},
-		"too old":                {asideFacts{"a", "b", 241 * time.Minute, window}, false},
-		"the guard is off":       {asideFacts{"a", "b", 0, 0}, false},
-		"the clock was set back": {asideFacts{"a", "b", -time.Hour, window}, true},
+		"another session's":      {"a", "b", time.Minute, window, true},
+		"one's own":              {"a", "a", time.Minute, window, false},
+		"nobody's":               {"", "b", time.Minute, window, false},
+		"written by nobody":      {"a", "", time.Minute, window, false},
+		"just fresh enough":      {"a", "b", 239 * time.Minute, window, true},
+		"too old":                {"a", "b", 241 * time.Minute, window, false},
+		"the guard is off":       {"a", "b", 0, 0, false},
+		"the clock was set back": {"a", "b", -time.Hour, window, true},
 	} {
-		if got := decideAside(tt.facts); got != tt.want {
+		if got := isForeign(tt.owner, tt.writer, tt.age, tt.window); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -175,8 +177,8 @@ func TestGuardThatCannotKeepACopy(t *testing.T) {
 	w := newWorld(t)
 	at := w.now.Truncate(time.Second)
 	w.owned("sA", "x", at)
-	for again := range 3 {
-		os.Mkdir(w.path(asideName("sA", at, again)), 0o755)
+	for _, again := range []string{"", fmt.Sprintf(".%d", at.Unix()), fmt.Sprintf(".%d", at.UnixNano())} {
+		os.Mkdir(w.path("session.sA"+again+".md"), 0o755)
 	}
 	says(t, w.on(host.PreToolUse, "sB").Message, "sA", "could NOT be saved aside")
 }
@@ -184,17 +186,17 @@ func TestGuardThatCannotKeepACopy(t *testing.T) {
 func TestClaimDigest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := Settings{OwnerWindow: time.Hour}
-	if said, err := ClaimDigest(w.project, "sB", s, w.now); said != "" || err != nil || w.has("") {
+	d := w.store("")
+	if said, err := d.Claim("sB"); said != "" || err != nil || w.has("") {
 		t.Errorf("without a digest: %q, %v", said, err)
 	}
 	w.owned("sA", "x", w.now)
-	said, err := ClaimDigest(w.project, "sB", s, w.now)
+	said, err := d.Claim("sB")
 	if err != nil || !w.has("session.sA.md") {
 		t.Errorf("%q, %v", said, err)
 	}
 	says(t, said, "sA")
-	if said, _ := ClaimDigest(w.project, "sB", s, w.now); said != "" {
+	if said, _ := d.Claim("sB"); said != "" {
 		t.Errorf("said twice: %q", said)
 	}
 }

@@ -1,7 +1,9 @@
 package reload
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,11 +64,11 @@ func (m mechanical) digest() string {
 		b.WriteString("\n## " + s.title + "\n- " + strings.Join(s.entries, "\n- ") + "\n")
 	}
 	if quoted := m.quoted(); quoted != "" {
-		b.WriteString("\n## " + textMechSummary(m.SummaryAt) + "\n" + quoted)
+		b.WriteString("\n## " + fmt.Sprintf(textMechSummary, m.SummaryAt.UTC().Format("2006-01-02 15:04 UTC")) + "\n" + quoted)
 	}
 	body := b.String()
 	if n := redact.Count(intent + body); n > 0 {
-		body += "\n" + textMechMasked(n) + "\n"
+		body += "\n" + fmt.Sprintf(textMechMasked, n) + "\n"
 	}
 	return notes.WithFront(body,
 		keyOwner, m.Session,
@@ -74,19 +76,28 @@ func (m mechanical) digest() string {
 		keyIntent, intent)
 }
 
+// entry fills texts into a line of the digest.
+func entry(format string, texts ...string) string {
+	args := make([]any, len(texts))
+	for i, s := range texts {
+		args[i] = notes.Line(s, mechEntry)
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// command is entry for a line that shows a command as code.
+func command(format, text string) string {
+	return entry(format, strings.ReplaceAll(text, "`", "'"))
+}
+
 func (m *mechanical) done() []string {
 	var list []string
-	if files := m.files(m.Facts.Edited); len(files) > 0 {
-		list = append(list, textMechEdited(files, len(m.Facts.Edited)-len(files)))
+	if len(m.Facts.Edited) > 0 {
+		list = append(list, textMechEdited+m.files(m.Facts.Edited))
 	}
-	var good []transcript.Command
-	for _, c := range m.Facts.Commands {
-		if !c.Failed {
-			good = append(good, c)
-		}
-	}
+	good := slices.DeleteFunc(slices.Clone(m.Facts.Commands), func(c transcript.Command) bool { return c.Failed })
 	for _, c := range newest(good, mechCommands) {
-		list = append(list, textMechRan(notes.Line(c.Text, mechEntry)))
+		list = append(list, command(textMechRan, c.Text))
 	}
 	return list
 }
@@ -94,20 +105,27 @@ func (m *mechanical) done() []string {
 func (m *mechanical) open() []string {
 	var list []string
 	for _, item := range m.todo() {
-		list = append(list, textMechTodo(notes.Line(item.Text, mechEntry), item.Status == "in_progress"))
+		format := textMechTodo
+		if item.Status == "in_progress" {
+			format = textMechBegun
+		}
+		list = append(list, entry(format, item.Text))
 	}
-	if files := m.files(m.Dirty); len(files) > 0 {
-		list = append(list, textMechDirty(notes.Line(m.Branch, mechEntry), files, len(m.Dirty)-len(files)))
-	} else if m.Branch != "" {
-		list = append(list, textMechBranch(notes.Line(m.Branch, mechEntry)))
+	switch {
+	case len(m.Dirty) > 0 && m.Branch != "":
+		list = append(list, entry(textMechDirtyOn, m.Branch)+m.files(m.Dirty))
+	case len(m.Dirty) > 0:
+		list = append(list, textMechDirty+m.files(m.Dirty))
+	case m.Branch != "":
+		list = append(list, entry(textMechBranch, m.Branch))
 	}
 	if answer := m.answer(); answer != "" {
-		list = append(list, textMechAnswer(answer))
+		list = append(list, textMechAnswer+answer)
 	}
 	// The last request is the intent; "go on" alone would not say with what.
 	if n := len(m.Facts.Prompts); n > 1 {
 		for _, p := range newest(m.Facts.Prompts[:n-1], mechPrompts) {
-			list = append(list, textMechBefore(notes.Line(p.Text, mechEntry)))
+			list = append(list, entry(textMechBefore, p.Text))
 		}
 	}
 	return list
@@ -116,16 +134,12 @@ func (m *mechanical) open() []string {
 // next names the todo item in hand, else the next one, else the last request.
 func (m *mechanical) next(prompt string) []string {
 	list := m.todo()
-	for _, item := range list {
-		if item.Status == "in_progress" {
-			return []string{textMechGoOn(notes.Line(item.Text, mechEntry))}
-		}
-	}
 	if len(list) > 0 {
-		return []string{textMechGoOn(notes.Line(list[0].Text, mechEntry))}
+		i := slices.IndexFunc(list, func(i transcript.Item) bool { return i.Status == "in_progress" })
+		return []string{entry(textMechGoOn, list[max(i, 0)].Text)}
 	}
 	if prompt != "" {
-		return []string{textMechRequest(prompt)}
+		return []string{textMechRequest + prompt}
 	}
 	return nil
 }
@@ -137,28 +151,24 @@ func (m *mechanical) risks() []string {
 	for i, c := range m.Facts.Commands {
 		last[c.Text] = i
 	}
-	var failed []transcript.Command
-	for i, c := range m.Facts.Commands {
-		if c.Failed && last[c.Text] == i {
-			failed = append(failed, c)
-		}
-	}
 	var list []string
-	for _, c := range newest(failed, mechFailed) {
-		list = append(list, textMechFailed(notes.Line(c.Text, mechEntry), notes.Line(c.Output, mechEntry)))
+	for i, c := range m.Facts.Commands {
+		if !c.Failed || last[c.Text] != i {
+			continue
+		}
+		line := command(textMechFailed, c.Text)
+		if c.Output != "" {
+			line += ": " + notes.Line(c.Output, mechEntry)
+		}
+		list = append(list, line)
 	}
-	return list
+	return newest(list, mechFailed)
 }
 
 // todo returns what is still to be done.
 func (m *mechanical) todo() []transcript.Item {
-	var list []transcript.Item
-	for _, item := range m.Facts.Todo {
-		if item.Status != "completed" && len(list) < mechTodo {
-			list = append(list, item)
-		}
-	}
-	return list
+	list := slices.DeleteFunc(slices.Clone(m.Facts.Todo), func(i transcript.Item) bool { return i.Status == "completed" })
+	return list[:min(len(list), mechTodo)]
 }
 
 // answer returns the beginning of the model's last answer.
@@ -167,8 +177,8 @@ func (m *mechanical) answer() string {
 	return notes.Line(strings.Join(lines[:min(len(lines), mechAnswer)], " "), mechPrompt)
 }
 
-// files returns the newest of paths, shortened.
-func (m *mechanical) files(paths []string) []string {
+// files lists the newest of paths, shortened.
+func (m *mechanical) files(paths []string) string {
 	var list []string
 	for _, p := range newest(paths, mechFiles) {
 		if rel, err := filepath.Rel(m.Project, p); filepath.IsAbs(p) && err == nil && filepath.IsLocal(rel) {
@@ -176,14 +186,19 @@ func (m *mechanical) files(paths []string) []string {
 		}
 		list = append(list, notes.Line(p, mechEntry))
 	}
-	return list
+	s := strings.Join(list, ", ")
+	if more := len(paths) - len(list); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
 }
 
 // quoted returns the host's summary as a quotation, whose lines cannot pass
 // for headings of the digest.
 func (m *mechanical) quoted() string {
+	text := redact.Text(m.Summary)
 	var b strings.Builder
-	for line := range strings.Lines(host.Cut(strings.TrimSpace(redact.Text(m.Summary)), mechSummary)) {
+	for line := range strings.Lines(host.Cut(strings.TrimSpace(text), mechSummary)) {
 		if line = notes.Line(line, mechSummary); line != "" {
 			b.WriteString("> " + line + "\n")
 		}

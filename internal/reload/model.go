@@ -24,14 +24,14 @@ type modelStamp struct {
 }
 
 func readModel(from state.Reader) modelStamp {
-	p := pairs(from, modelFile)
+	p := state.ReadPairs(from, modelFile)
 	return modelStamp{p.Get(keyModel), models.ParseTokens(p.Get(keyModelWindow))}
 }
 
 // write stamps the model and keeps whatever else the file says.
 func (m modelStamp) write(tx *state.Tx) error {
-	p := pairs(tx, modelFile).Set(keyModel, m.model).Set(keyModelWindow, decimal(m.window))
-	return rewrite(tx, modelFile, p.Bytes())
+	p := state.ReadPairs(tx, modelFile).Set(keyModel, m.model).Set(keyModelWindow, decimal(m.window))
+	return tx.Update(modelFile, p.Bytes())
 }
 
 // decimal writes a number for a Pairs file; 0 is no line.
@@ -75,7 +75,7 @@ func StampHost(project string, f handover.HostFigure) error {
 	if !readModel(dir).yields(f) {
 		return nil
 	}
-	return dir.WithLock(lockWait, func(tx *state.Tx) error {
+	return dir.WithLock(lockTimeout, func(tx *state.Tx) error {
 		if !readModel(tx).yields(f) {
 			return nil
 		}

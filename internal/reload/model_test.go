@@ -72,7 +72,7 @@ func TestModelAtStart(t *testing.T) {
 		if !ok || stamp.model != tt.model || stamp.window != tt.window {
 			t.Errorf("%s at %q: %+v", tt.model, tt.url, stamp)
 		}
-		err := dirOf(w.project).WithLock(lockWait, func(tx *state.Tx) error { return stamp.write(tx) })
+		err := dirOf(w.project).WithLock(lockTimeout, func(tx *state.Tx) error { return stamp.write(tx) })
 		if want := fmt.Sprintf("model: %s\nwindow: %d\n", tt.model, tt.window); err != nil || w.read(modelFile) != want {
 			t.Errorf("error %v, file %q, want %q", err, w.read(modelFile), want)
 		}
@@ -146,7 +146,7 @@ func TestClientVersion(t *testing.T) {
 		w := newWorld(t).at(20_000, opus)
 		w.put(tt.file, "\n")
 		w.silent(name)
-		if got := handover.ClientVersion(dirOf(w.project)); got != tt.want {
+		if got := handover.ClientVersion(dirOf(w.project), handover.Client{}); got != tt.want {
 			t.Errorf("%s: version %q, want %q", name, got, tt.want)
 		}
 		if tt.want == "" {

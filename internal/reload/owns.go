@@ -11,13 +11,12 @@ import (
 // owns reports whether name is a file the plugin keeps in a project's .reload.
 func owns(name string) bool {
 	switch name {
-	case digestFile, armFile, markerFile, ladderFile, modelFile, crossingFile, vettedFile:
+	case digestFile, armFile, markerFile, ladderFile, modelFile, sessionsFile, trustFile:
 		return true
 	}
 	between := func(before, after string) bool {
 		return strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
 	}
-	before, after, _ := strings.Cut(sideFileFmt, "%s")
-	return between(before, after) || between(summaryPrefix, summarySuffix) ||
+	return between(sidePrefix, sideSuffix) || between(summaryPrefix, summarySuffix) ||
 		state.Owns(name) || handover.Owns(name) || options.Owns(name)
 }

@@ -15,7 +15,7 @@ import (
 // hook waits for it.
 func TestPipesStay(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{digestFile, armFile, configFile, markerFile, vettedFile, ladderFile} {
+	for _, name := range []string{digestFile, armFile, configFile, markerFile, trustFile, ladderFile} {
 		w := newWorld(t).at(460_000, opus)
 		w.env["CLAUDE_PLUGIN_OPTION_CONTEXT_BUDGET_MODE"] = "snapshot"
 		if name != digestFile {

@@ -29,16 +29,6 @@ type Settings struct {
 	Ignored      []string      // what was set and counts for nothing, as sentences
 }
 
-// pairs reads a file of "key: value" lines; one that is missing or cannot be
-// read has none.
-func pairs(from state.Reader, name string) state.Pairs {
-	data, err := from.Read(name, maxFile)
-	if err != nil {
-		return state.Pairs{}
-	}
-	return state.ParsePairs(data)
-}
-
 // settingsFor returns the settings in force for a hook. Only hooks are given
 // the user's options by the host; everybody else asks Effective.
 func settingsFor(call *host.Call, from state.Reader) Settings {
@@ -72,14 +62,5 @@ func (s Settings) over(o occupancy) bool {
 
 // stampEffective keeps what only hooks are told for everybody else.
 func stampEffective(tx *state.Tx, call *host.Call) error {
-	return rewrite(tx, options.StampFile, options.Stamp(call.Profile, call.Host.Option))
-}
-
-// rewrite writes data to name unless it holds that already: most stamps say
-// what the one before said, and a flush to the disk has its price.
-func rewrite(tx *state.Tx, name string, data []byte) error {
-	if old, err := tx.Read(name, maxFile); err == nil && string(old) == string(data) {
-		return nil
-	}
-	return tx.Write(name, data)
+	return tx.Update(options.StampFile, options.Stamp(call.Profile, call.Host.Option))
 }

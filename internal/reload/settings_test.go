@@ -61,7 +61,7 @@ func TestEffective(t *testing.T) {
 	}
 	stamp := func() {
 		t.Helper()
-		if err := dirOf(w.project).WithLock(lockWait, func(tx *state.Tx) error { return stampEffective(tx, call) }); err != nil {
+		if err := dirOf(w.project).WithLock(lockTimeout, func(tx *state.Tx) error { return stampEffective(tx, call) }); err != nil {
 			t.Fatal(err)
 		}
 	}

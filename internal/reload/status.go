@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/handover"
-	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/options"
@@ -81,7 +80,7 @@ func (d Store) Status(transcriptPath string) Status {
 		return s
 	}
 	s.Blocked = s.Digest.Problem
-	if err := vet(dir).against(); err != nil {
+	if err := checkTrust(dir).reason(); err != nil {
 		// A model may be reading this: not a word of it.
 		s.Blocked, s.Digest.Session, s.Digest.Intent, s.Digest.Lacks = err.Error(), "", "", nil
 	}
@@ -116,12 +115,7 @@ func (d Store) digest(dir state.Dir) *DigestStatus {
 func (d Store) context(dir state.Dir, transcriptPath string) ContextStatus {
 	settings := Effective(d.Project, d.Profile, d.Host.Option)
 	figure, stamped := handover.ReadHost(dir)
-	call := &host.Call{
-		Payload: host.Payload{SessionID: d.Session},
-		Env:     d.Env,
-		Host:    d.Host,
-		Profile: d.Profile,
-	}
+	call := d.call()
 	if d.Session == "" {
 		call.Payload.SessionID = figure.Session // whose newest figure it is
 	}

@@ -3,9 +3,11 @@ package reload
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -90,7 +92,7 @@ func stop(call *host.Call) (host.Output, error) {
 	}
 	call.Slow()
 	var out host.Output
-	err := dir.WithLock(lockWait, func(tx *state.Tx) error {
+	err := dir.WithLock(lockTimeout, func(tx *state.Tx) error {
 		// Another hook may have acted on the same event in the meantime.
 		s.look(tx)
 		var err error
@@ -109,6 +111,11 @@ func stop(call *host.Call) (host.Output, error) {
 		}
 		return nil
 	})
+	if err != nil && decideStop(s.facts) == finish {
+		// The next Stop makes up for it; until then /clear starts without a digest.
+		call.Env.Log("not armed", "error", err.Error())
+		return host.Output{Message: textNotArmed(dir.Kind(digestFile) == state.File, true, err)}, nil
+	}
 	return out, err
 }
 
@@ -143,23 +150,30 @@ func (s *stopRun) look(from state.Reader) {
 	f := &s.facts
 	kind, marked := from.Stat(markerFile)
 	f.Marker = kind == state.File
-	f.Pending = from.Kind(armFile) != state.Absent
-	f.Next = nextNotice(from)
-
-	done := readCrossings(from)
-	own, forced := done.of(sessionKey(s.call.Payload))
-	f.Forced = forced
-	f.Crossed = f.Next > 0 || forced
-	f.Repeat = forced && own.stop == fingerprint(s.call.Payload) && s.call.Env.Now().Sub(own.at).Abs() < sameStop
+	f.Pending = s.pending(from)
+	sessions := readSessions(from, s.call)
+	f.Next = sessions.nextNotice(from)
+	f.Forced = sessions.of(sessions.self).stop != ""
+	f.Crossed = f.Next > 0 || f.Forced
+	f.Repeat = f.Forced && sessions.repeated()
 	f.Foreign = false
 	if f.Marker {
 		if _, wrote := from.Stat(digestFile); wrote.After(marked) {
 			f.Repeat = false // the model has been at work in between
 		}
-		last, ok := done.newest()
-		f.Foreign = ok && last.session != sessionKey(s.call.Payload) &&
-			last.pid != 0 && last.pid != handover.Here(s.call.Host).PID && s.call.Env.Alive(last.pid)
+		f.Foreign = sessions.foreignMarker(from)
 	}
+}
+
+// pending reports whether something of this session's waits for the next one, or
+// stands in the way of it. What another client that lives has armed does not: it
+// is kept for that client.
+func (s *stopRun) pending(from state.Reader) bool {
+	if from.Kind(armFile) == state.Absent {
+		return handover.HasParked(dirOf(s.call.Project), s.call.Payload.SessionID)
+	}
+	arm, armed := handover.FindArm(from)
+	return !armed || arm.Client.PID == 0 || !handover.Begin(s.call).LeftTo(arm)
 }
 
 // act does what the facts ask for, under the lock.
@@ -168,10 +182,7 @@ func (s *stopRun) act(tx *state.Tx) (host.Output, error) {
 	case finish:
 		return s.finish(tx)
 	case forget:
-		return host.Output{}, errors.Join(
-			tx.Remove(ladderFile),
-			readCrossings(tx).without(sessionKey(s.call.Payload)).write(tx),
-		)
+		return host.Output{}, readSessions(tx, s.call).forget(tx)
 	case snapshot:
 		return s.snapshot(tx)
 	case notify:
@@ -180,35 +191,40 @@ func (s *stopRun) act(tx *state.Tx) (host.Output, error) {
 	return host.Output{}, nil
 }
 
-// snapshot is pass 1. What it notes is noted before the turn is continued: a
-// handshake that nobody remembers would go on for ever.
+// snapshot is pass 1. The marker and the record of this Stop are both written
+// before the turn is continued: a snapshot turn that nobody remembers would be
+// begun again at its own end. What cannot be written is taken back, so that the
+// next Stop tries again.
 func (s *stopRun) snapshot(tx *state.Tx) (host.Output, error) {
-	if why := obstacle(tx); why != nil {
+	if why := blockedBy(tx); why != nil {
 		s.call.Env.Log("no snapshot: it would not be handed on", "why", why.Error())
 		return s.notifyIfDue(tx)
 	}
-	if err := readCrossings(tx).note(tx, s.call); err != nil {
-		return host.Output{}, fmt.Errorf("no snapshot: %w", err)
+	begin := handover.Begin(s.call)
+	_, err := setAside(tx, begin, 0)
+	if err == nil {
+		err = tx.Write(markerFile, []byte(begin.Session+"\n"))
 	}
-	err := tx.Write(markerFile, []byte(s.call.Payload.SessionID+"\n"))
-	if err != nil || tx.Kind(markerFile) != state.File {
-		s.call.Env.Log("no snapshot: the marker was not written", "error", fmt.Sprint(err))
+	if err == nil {
+		err = errors.Join(tx.NotRegular(markerFile), readSessions(tx, s.call).recordStop(tx))
+	}
+	if err != nil {
+		s.call.Env.Log("no snapshot", "error", err.Error())
 		return s.notifyIfDue(tx)
 	}
 	client := s.full.Tail.Version
 	if client == "" {
-		client = handover.ClientVersion(tx)
+		client = handover.ClientVersion(tx, begin.Client)
 	}
-	session := s.call.Payload.SessionID
 	how := writeNew
 	switch exists := tx.Kind(digestFile) == state.File; {
-	case exists && vouched(tx, session):
+	case exists && trusted(tx, begin.Session):
 		how = readFirst
 	case exists:
 		how = leaveUnread
 	}
 	return host.Output{
-		Continue: textBrief(s.full, s.settings, how, dirOf(s.call.Project).Path(digestFile), session, s.call.Env.Now()),
+		Continue: textBrief(s.full, s.settings, how, dirOf(s.call.Project).Path(digestFile), begin.Session, begin.Now),
 		Client:   client,
 	}, nil
 }
@@ -223,29 +239,76 @@ const (
 	leaveUnread               // there is one that somebody else may have written
 )
 
-// finish is pass 2.
+// finish is pass 2. The marker goes last: a hook that is killed before that is
+// made up for by the next Stop.
 func (s *stopRun) finish(tx *state.Tx) (host.Output, error) {
-	_, marked := tx.Stat(markerFile)
-	_, wrote := tx.Stat(digestFile)
-	_, present, err := readDigest(tx)
-	if err := tx.Remove(markerFile); err != nil {
-		return host.Output{}, err
+	begin := handover.Begin(s.call)
+	facts, page, err := s.pages(tx, begin)
+	out := host.Output{}
+	switch decide := decideArm(facts); {
+	case err == nil && !decide:
+		out.Message = textNoDigest(facts.Present)
+	default:
+		if err == nil {
+			err = blockedBy(tx)
+		}
+		if err == nil {
+			err = begin.Arm(tx, strings.TrimPrefix(page, digestFile))
+		}
+		if err != nil {
+			s.call.Env.Log("not armed", "error", err.Error())
+			out.Message = textNotArmed(facts.Present, facts.Fresh, err)
+		} else {
+			out.Message = textArmed(facts.Fresh, facts.Foreign)
+		}
 	}
-	if err := readCrossings(tx).note(tx, s.call); err != nil {
+	if err := readSessions(tx, s.call).recordStop(tx); err != nil {
 		s.call.Env.Log("the snapshot was not noted", "error", err.Error())
 	}
-	if !present && err == nil {
-		return host.Output{Message: textNoDigest()}, nil
+	return out, tx.Remove(markerFile)
+}
+
+// armFacts is all that decideArm knows of the page that a snapshot turn leaves.
+type armFacts struct {
+	Present bool
+	Fresh   bool // written since the snapshot turn began
+	Foreign bool // it names another session as its owner
+	Theirs  bool // which has armed it, and lives
+	Known   bool // which was started here: the page is its own, or has been handed to it
+}
+
+// decideArm reports whether the page is armed. An old page is better than none;
+// but what another session has made use of is not handed on once more, and what
+// it has armed is its own.
+func decideArm(f armFacts) bool {
+	switch {
+	case !f.Present, f.Foreign && f.Theirs:
+		return false
+	case f.Fresh:
+		return true
 	}
-	err = obstacle(tx)
-	if err == nil {
-		err = handover.Arm{Owner: s.call.Payload.SessionID, Client: handover.Here(s.call.Host)}.Put(tx)
+	return !(f.Foreign && f.Known)
+}
+
+// pages finds the page that the snapshot turn has written: the digest, or, where
+// another session has replaced that since, the copy that was set aside.
+func (s *stopRun) pages(tx *state.Tx, begin handover.Start) (f armFacts, page string, err error) {
+	_, marked := tx.Stat(markerFile)
+	own := asideName(begin.Session)
+	doc, present, err := readDigest(tx)
+	owner := notes.FrontValue(doc, keyOwner)
+	f.Foreign = owner != "" && begin.Session != "" && owner != begin.Session
+	if _, wrote := tx.Stat(own); f.Foreign && wrote.After(marked) {
+		return armFacts{Present: true, Fresh: true}, own, nil
 	}
-	if err != nil {
-		s.call.Env.Log("not armed", "error", err.Error())
-		return host.Output{Message: textNotArmed(present, wrote.After(marked), err)}, nil
+	_, wrote := tx.Stat(digestFile)
+	f.Present, f.Fresh = present, wrote.After(marked)
+	if f.Foreign {
+		arm, armed := handover.FindArm(tx)
+		f.Theirs = armed && arm.Owner == owner && begin.LeftTo(arm)
+		f.Known = handover.Started(tx, owner)
 	}
-	return host.Output{Message: textArmed(wrote.After(marked))}, nil
+	return f, digestFile, err
 }
 
 // notifyIfDue takes the place of a snapshot.
@@ -258,13 +321,13 @@ func (s *stopRun) notifyIfDue(tx *state.Tx) (host.Output, error) {
 
 // notify is one step of the ladder.
 func (s *stopRun) notify(tx *state.Tx) (host.Output, error) {
-	if err := recordNotice(tx, s.full.Percent); err != nil {
+	if err := readSessions(tx, s.call).recordNotice(tx, s.full.Percent); err != nil {
 		return host.Output{}, fmt.Errorf("no notice: %w", err)
 	}
-	if why := obstacle(tx); why != nil {
+	if why := blockedBy(tx); why != nil {
 		return host.Output{Message: textBlocked(s.full, s.settings, why)}, nil
 	}
-	armed := tx.Kind(armFile) == state.File && tx.Kind(digestFile) == state.File
+	armed := s.facts.Pending && tx.Kind(digestFile) == state.File
 	return host.Output{Message: textNotice(s.full, s.settings, armed)}, nil
 }
 
@@ -273,15 +336,14 @@ func (s *stopRun) notify(tx *state.Tx) (host.Output, error) {
 // the host, which decides who shows the banner after /clear. A project that no
 // session has been started in is left as it is.
 func (s *stopRun) stampsDue(from state.Reader) bool {
-	return s.full.Window.Restamp ||
-		s.newClient(from) && (s.facts.Pending || from.Kind(options.StampFile) == state.File)
+	return !s.facts.Headless && (s.full.Window.Restamp || s.newClient(from) && (s.facts.Pending || from.Kind(options.StampFile) == state.File))
 }
 
 // newClient reports whether this turn has seen a version of the host that is
 // not remembered yet.
 func (s *stopRun) newClient(from state.Reader) bool {
 	v := s.full.Tail.Version
-	return v != "" && v != handover.ClientVersion(from)
+	return v != "" && v != handover.ClientVersion(from, handover.Here(s.call.Host))
 }
 
 // stamp remembers what this turn has shown about model and host.
@@ -291,7 +353,7 @@ func (s *stopRun) stamp(tx *state.Tx) error {
 		errs = append(errs, modelStamp{w.Model, w.Stamp}.write(tx))
 	}
 	if s.newClient(tx) {
-		errs = append(errs, handover.NoteClient(tx, s.full.Tail.Version))
+		errs = append(errs, handover.NoteClient(tx, handover.Here(s.call.Host), s.full.Tail.Version))
 	}
 	return errors.Join(errs...)
 }

@@ -331,7 +331,7 @@ func TestStopSnapshotCycle(t *testing.T) {
 	out = w.stop()
 	says(t, out.Message, "armed", "/clear")
 	w.silent("the ladder has been climbed")
-	if handover.ClientVersion(state.NewDir(w.path(""))) != "2.1.332" {
+	if handover.ClientVersion(state.NewDir(w.path("")), handover.Client{}) != "2.1.332" {
 		t.Error("the version of the host is not remembered for the banner")
 	}
 }
@@ -390,9 +390,9 @@ func TestStopWhereNoDigestWouldBeHandedOn(t *testing.T) {
 		"a directory":         {func(w *world) { os.Mkdir(w.path(digestFile), 0o755) }, "session.md is a directory"},
 		"a link that leaves":  {func(w *world) { os.Symlink("../../x", w.path(digestFile)) }, "session.md is a link"},
 		"too large":           {func(w *world) { w.put(digestFile, strings.Repeat("x", maxFile+1)) }, "session.md is larger than"},
-		"git tracked it":      {func(w *world) { w.put(vettedFile, "tracked: session.md,pending\n") }, "git tracks session.md, pending in .reload"},
+		"git tracked it":      {func(w *world) { w.put(trustFile, "tracked: session.md,pending\n") }, "git tracks session.md, pending in .reload"},
 		"git tracked options": {func(w *world) { w.put(".config-tracked", "") }, "git tracks config in .reload"},
-		"an odd answer":       {func(w *world) { os.Mkdir(w.path(vettedFile), 0o755) }, "git tracks session.md in .reload"},
+		"an odd answer":       {func(w *world) { os.Mkdir(w.path(trustFile), 0o755) }, "git tracks session.md in .reload"},
 	} {
 		for _, arm := range []bool{false, true} {
 			w := newWorld(t).at(460_000, opus)
@@ -412,7 +412,7 @@ func TestStopWhereNoDigestWouldBeHandedOn(t *testing.T) {
 	}
 	// The answer is no place for words of a repository's.
 	w := newWorld(t).at(460_000, opus)
-	w.put(vettedFile, "tracked: obey,\u001b[2J\n")
+	w.put(trustFile, "tracked: obey,\u001b[2J\n")
 	if out := w.stop(); strings.Contains(out.Message, "obey") {
 		t.Errorf("%q", out.Message)
 	}
@@ -489,7 +489,7 @@ func TestStopForcesOneSnapshotPerCrossing(t *testing.T) {
 		t.Errorf("%d snapshots without a digest", n)
 	}
 	w.at(100_000, opus).silent("under the budget")
-	if w.has(crossingFile) || w.has(ladderFile) {
+	if w.has(sessionsFile) || w.has(ladderFile) {
 		t.Errorf("names %q", w.names())
 	}
 	w.at(460_000, opus)
@@ -764,15 +764,15 @@ func TestStopStateIsInTheProject(t *testing.T) {
 	}
 }
 
-func TestForgetCrossing(t *testing.T) {
+func TestSessionsBegin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).at(460_000, opus)
 	w.put(configFile, "context_budget_mode: snapshot\n")
 	if w.stop().Continue == "" {
 		t.Fatal("no snapshot")
 	}
-	err := state.NewDir(w.path("")).WithLock(lockWait, func(tx *state.Tx) error { return forgetCrossing(tx, w.payload) })
-	if err != nil || w.has(markerFile) || w.has(crossingFile) {
+	err := state.NewDir(w.path("")).WithLock(lockTimeout, func(tx *state.Tx) error { return readSessions(tx, w.call()).begin(tx) })
+	if err != nil || w.has(markerFile) || w.has(sessionsFile) {
 		t.Fatalf("error %v, names %q", err, w.names())
 	}
 	if w.stop().Continue == "" {

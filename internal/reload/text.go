@@ -67,8 +67,12 @@ func textBlocked(o occupancy, s Settings, why error) string {
 	return fmt.Sprintf("cc-reload: context %s, budget %s. /clear would start WITHOUT a digest: %v. When that is put right, /cc-reload:snapshot saves one.", fullness(o), budget(o, s), why)
 }
 
-func textArmed(fresh bool) string {
-	if !fresh {
+func textArmed(fresh, foreign bool) string {
+	switch {
+	case fresh:
+	case foreign:
+		return "cc-reload: the digest was not refreshed. The older one in .reload/session.md, another session's, is armed for the next session; /cc-reload:snapshot writes one of this session before you /clear."
+	default:
 		return "cc-reload: the digest was not refreshed. The older one in .reload/session.md is armed for the next session; /cc-reload:snapshot writes a new one before you /clear."
 	}
 	return "cc-reload: snapshot saved in .reload/session.md and armed. /clear starts afresh with it."
@@ -85,7 +89,10 @@ func textNotArmed(written, fresh bool, why error) string {
 	return fmt.Sprintf("cc-reload: NOT armed: %v.%s When that is put right, run /cc-reload:snapshot; until then /clear starts without a digest.", why, state)
 }
 
-func textNoDigest() string {
+func textNoDigest(another bool) string {
+	if another {
+		return "cc-reload: no digest was written, and the one in .reload/session.md is another session's, so nothing is armed for this one and /clear would lose the thread. /cc-reload:snapshot tries again."
+	}
 	return "cc-reload: no digest was written, so nothing is armed and /clear would lose the thread. /cc-reload:snapshot tries again."
 }
 
@@ -96,12 +103,12 @@ const (
 )
 
 // textShipped and textNoAnswer say why nothing is handed on.
-func textShipped(names []string) string {
+func textTracked(names []string) string {
 	return fmt.Sprintf("git tracks %s in .reload, so somebody else may have written it; if it is yours, `git rm -r --cached .reload` makes it so", strings.Join(names, ", "))
 }
 
 func textNoAnswer(err error) string {
-	return fmt.Sprintf("git could not say whether it tracks the digest, so somebody else may have written it (%v)", err)
+	return fmt.Sprintf("git could not say whether it tracks the digest, so somebody else may have written it (%v); /cc-reload:reload loads it if you trust it", err)
 }
 
 func textUnread(err error) string {
@@ -315,21 +322,16 @@ func textLeft(owner string) string {
 	return "cc-reload: a digest is armed by another session" + owner + " that is still running here, and was left to it. /cc-reload:reload takes it into this one."
 }
 
-func textTracked(names []string) string {
-	return fmt.Sprintf("⚠ cc-reload: git tracks %s in .reload, so somebody else may have written it. Nothing was loaded. If it is yours, `git rm -r --cached .reload` makes it so; to look at it, open the file yourself.", strings.Join(names, ", "))
-}
-
 func textForeignConfig(path string) string {
 	return fmt.Sprintf("⚠ cc-reload: git tracks %s, so somebody else may have written it. Its settings are not obeyed. If they are yours, `git rm --cached` makes the file so.", path)
 }
 
-func textUnasked(err error) string {
-	return fmt.Sprintf("⚠ cc-reload: a digest is armed, but git could not say whether it came with the repository (%v). It was not loaded; /cc-reload:reload does so if you trust it.", err)
+func textNotLoaded(why error) string {
+	return fmt.Sprintf("⚠ cc-reload: a digest is armed, but was not loaded: %v.", why)
 }
 
-func textUnreadable(err error) string {
-	return fmt.Sprintf("⚠ cc-reload: a digest is armed, but cannot be handed on: %v. It stays armed.", err)
-}
+// textTwice goes before the banner of a digest that may be in two sessions.
+const textTwice = "⚠ Another session was given this digest before and has shown no sign of life since; if it is still open, two work on the same thread."
 
 func textNotCarried(why error) string {
 	return fmt.Sprintf("⚠ cc-reload: no digest was carried over this compaction: %v.", why)
@@ -358,58 +360,18 @@ const (
 	textMechUnknown = "unknown"
 	textMechDerive  = "Re-derive state from the repository (git log, git status) and ask what to go on with."
 	textMechNoRisk  = "No command failed that has not worked since. What is undecided, a program cannot tell."
+	textMechEdited  = "Edited: "
+	textMechRan     = "Ran: `%s`"
+	textMechTodo    = "To do: %s"
+	textMechBegun   = "To do, begun: %s"
+	textMechDirty   = "Not committed: "
+	textMechDirtyOn = "Not committed on branch %s: "
+	textMechBranch  = "Branch %s"
+	textMechAnswer  = "The last answer began: "
+	textMechBefore  = "Asked before: %s"
+	textMechGoOn    = "Go on with: %s"
+	textMechRequest = "Go on with the last request: "
+	textMechFailed  = "Failed: `%s`"
+	textMechSummary = "From the host's summary of %s"
+	textMechMasked  = "Secrets masked in this file: %d"
 )
-
-func textMechEdited(files []string, more int) string { return "Edited: " + listed(files, more) }
-
-func textMechRan(command string) string {
-	return "Ran: `" + strings.ReplaceAll(command, "`", "'") + "`"
-}
-
-func textMechTodo(text string, begun bool) string {
-	if begun {
-		return "To do, begun: " + text
-	}
-	return "To do: " + text
-}
-
-func textMechDirty(branch string, files []string, more int) string {
-	if branch != "" {
-		branch = " on branch " + branch
-	}
-	return "Not committed" + branch + ": " + listed(files, more)
-}
-
-func textMechBranch(branch string) string { return "Branch " + branch }
-
-func textMechAnswer(answer string) string { return "The last answer began: " + answer }
-
-func textMechBefore(prompt string) string { return "Asked before: " + prompt }
-
-func textMechGoOn(item string) string { return "Go on with: " + item }
-
-func textMechRequest(prompt string) string { return "Go on with the last request: " + prompt }
-
-func textMechFailed(command, output string) string {
-	line := "Failed: `" + strings.ReplaceAll(command, "`", "'") + "`"
-	if output != "" {
-		line += ": " + output
-	}
-	return line
-}
-
-func textMechSummary(at time.Time) string {
-	return "From the host's summary of " + at.UTC().Format("2006-01-02 15:04 UTC")
-}
-
-func textMechMasked(n int) string {
-	return fmt.Sprintf("Secrets masked in this file: %d", n)
-}
-
-func listed(names []string, more int) string {
-	s := strings.Join(names, ", ")
-	if more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
-	}
-	return s
-}

@@ -8,27 +8,25 @@ import (
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-// thread is what a session may take up from an earlier one, and the courier
-// that brings it.
+// thread is the delivery of a digest to the session of a hook.
 type thread struct {
-	*handover.Courier
-	asked  bool // whether to trust the files
-	answer vetting
-	doubt  string // why the files are not to be trusted, "" if they are
+	*handover.Delivery
+	trust trust
 }
 
 func newThread(call *host.Call) *thread {
-	t := &thread{Courier: &handover.Courier{
-		Call: call, Dir: dirOf(call.Project), Wait: lockWait,
+	t := &thread{Delivery: &handover.Delivery{
+		Call: call, Dir: dirOf(call.Project), Timeout: lockTimeout,
 		Left: func(a handover.Arm) string { return textLeft(shortID(a.Owner)) },
 	}}
-	t.Pack = t.pack
+	t.Prepare = t.prepare
 	return t
 }
 
-// look finds out whether anybody is there to take something up.
-func (t *thread) look() {
-	t.Away = t.Call.Host.Headless && !settingsFor(t.Call, t.Dir).Headless
+// away reports whether nobody sits in front of the session, and the user has not
+// said that it counts all the same.
+func away(call *host.Call, from state.Reader) bool {
+	return call.Host.Headless && !settingsFor(call, from).Headless
 }
 
 // newContext reports whether the session begins with an empty context, which
@@ -36,7 +34,8 @@ func (t *thread) look() {
 // (case F05).
 func newContext(source string) bool { return source != "resume" && source != "fork" }
 
-// sessionStart answers the beginning of a session.
+// sessionStart answers the beginning of a session. What may take a while is
+// asked first; all the rest happens under one lock.
 func sessionStart(call *host.Call) (host.Output, error) {
 	if handover.LoopActive(call.Project) {
 		return host.Output{}, nil
@@ -44,32 +43,38 @@ func sessionStart(call *host.Call) (host.Output, error) {
 	t := newThread(call)
 	foreign, err := options.Vet(t.Dir)
 	t.Try("git did not say whether it tracks the settings", err)
-	t.look()
-	if t.Away && t.Dir.Kind("") == state.Absent {
+	if away(call, t.Dir) {
 		return host.Output{}, nil // a run without a person leaves nothing behind
 	}
 	model, known := modelAtStart(call)
-	t.ask()
+	t.checkTrust()
 	out, err := t.Start(func(tx *state.Tx) {
-		if newContext(call.Payload.Source) && !t.Away {
-			t.Try("the crossing was not forgotten", forgetCrossing(tx, call.Payload))
+		if newContext(call.Payload.Source) {
+			t.Try("the crossing was not forgotten", readSessions(tx, call).begin(tx))
 		}
 		if known {
 			t.Try("the model was not stamped", model.write(tx))
 		}
 		t.Try("the settings were not stamped", stampEffective(tx, call))
-		if t.asked {
-			t.Try("what git said was not noted", t.answer.write(tx))
-		}
+		t.Try("what git said was not noted", t.trust.write(tx))
 	})
-	// A compaction arms nothing that cannot be handed on, and cannot say so.
-	if out.Silent() && !t.Away && call.Payload.Source == "compact" {
-		if why := obstacle(t.Dir); why != nil {
+	if !out.Silent() {
+		return out, err
+	}
+	if _, armed := handover.FindArm(t.Dir); armed && err != nil {
+		t.Try("the session was not begun", err)
+		return host.Output{Message: textNotLoaded(err)}, nil
+	}
+	switch call.Payload.Source {
+	case "compact":
+		// A compaction arms nothing that cannot be handed on, and cannot say so.
+		if why := blockedBy(t.Dir); why != nil {
 			out.Message = textNotCarried(why)
 		}
-	}
-	if foreign && out.Silent() && !t.Away && (call.Payload.Source == "startup" || call.Payload.Source == "") {
-		out.Message = textForeignConfig(t.Dir.Path(configFile))
+	case "startup", "":
+		if foreign {
+			out.Message = textForeignConfig(t.Dir.Path(configFile))
+		}
 	}
 	return out, err
 }
@@ -83,11 +88,11 @@ func userPrompt(call *host.Call) (host.Output, error) {
 		if handover.LoopActive(call.Project) {
 			return false
 		}
-		t.look()
-		if !claimed {
-			t.ask()
+		if claimed {
+			return true
 		}
-		return true
+		t.checkTrust()
+		return !away(call, t.Dir)
 	})
 }
 
@@ -96,49 +101,47 @@ func sessionEnd(call *host.Call) (host.Output, error) {
 	return host.Output{}, newThread(call).End()
 }
 
-// ask finds out whether git brought the files along, if there is a digest or
-// was one. It may start git, so it comes before the lock is taken.
-func (t *thread) ask() {
-	if t.Away || t.Dir.Kind(digestFile) == state.Absent && t.Dir.Kind(vettedFile) == state.Absent {
-		return
-	}
-	t.asked, t.answer = true, vet(t.Dir)
-	switch {
-	case t.answer.err != nil:
-		t.doubt = textUnasked(t.answer.err)
-	case len(t.answer.tracked) > 0:
-		t.doubt = textTracked(t.answer.tracked)
+// checkTrust finds out whether git brought the files along, if there is a digest
+// or was one. It may start git, so it comes before the lock is taken.
+func (t *thread) checkTrust() {
+	if t.Dir.Kind(digestFile) != state.Absent || t.Dir.Kind(trustFile) != state.Absent {
+		t.trust = checkTrust(t.Dir)
 	}
 }
 
-// pack makes the digest ready for this session, which owns it from then on. A
-// digest that is told again is its already, and was trusted.
-func (t *thread) pack(tx *state.Tx, arm handover.Arm, again bool) (handover.Parcel, error) {
-	keep := func(why string) (handover.Parcel, error) { return handover.Parcel{Keep: true, Line: why}, nil }
-	doc, present, err := readDigest(tx)
+// prepare makes the digest ready for this session, which owns it from then on.
+// One that is delivered again is its already, and was trusted.
+func (t *thread) prepare(tx *state.Tx, arm handover.Arm, again bool) (handover.Payload, error) {
+	page := pageOf(arm)
+	doc, present, err := readPage(tx, page)
 	t.Try("the digest was not read", err)
+	if err == nil && !again && present {
+		err = t.trust.reason()
+	}
 	switch {
-	case !present && err == nil:
-		return handover.Parcel{}, nil
-	case t.doubt != "" && !again:
-		return keep(t.doubt)
 	case err != nil:
-		return keep(textUnreadable(err))
-	case again:
-		return handover.Parcel{Context: forContext(doc, t.Dir.Path(digestFile)), Line: banner(doc), Arm: arm}, nil
-	case !t.asked:
-		return keep("") // it came up a moment ago; the next session asks about it
+		return handover.Payload{Keep: true, Line: textNotLoaded(err)}, nil
+	case !present:
+		return handover.Payload{}, nil
+	case !again && !t.trust.asked:
+		return handover.Payload{Keep: true}, nil // it came up a moment ago; the next session asks about it
 	}
-	owner, session := notes.FrontValue(doc, keyOwner), t.Call.Payload.SessionID
-	owned, err := setOwner(tx, doc, session)
-	t.Try("the digest kept its owner", err)
-	line := banner(owned)
-	switch agree := arm.Owner == "" || owner == "" || arm.Owner == owner; {
-	case !agree:
-		line = textDisagree(shortID(arm.Owner), shortID(owner)) + " " + line
-	case arm.Owner != "" && owned != doc:
-		// Should the arm go back, it is this session that arms the digest.
-		arm.Owner = session
+	line := banner(doc)
+	if !again {
+		owner, session := notes.FrontValue(doc, keyOwner), t.Call.Payload.SessionID
+		owned, err := setOwner(tx, page, doc, session)
+		t.Try("the digest kept its owner", err)
+		switch agree := arm.Owner == "" || owner == "" || arm.Owner == owner; {
+		case !agree:
+			line = textDisagree(shortID(arm.Owner), shortID(owner)) + " " + line
+		case arm.Owner != "" && owned != doc:
+			// Should the arm go back, it is this session that arms the digest.
+			arm.Owner = session
+		}
+		if t.Doubtful {
+			line = textTwice + " " + line
+		}
+		doc = owned
 	}
-	return handover.Parcel{Context: forContext(owned, t.Dir.Path(digestFile)), Line: line, Arm: arm}, nil
+	return handover.Payload{Context: forContext(doc, t.Dir.Path(page)), Line: line, Arm: arm}, nil
 }

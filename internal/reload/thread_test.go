@@ -214,7 +214,7 @@ func TestStartDigestThatIsNoDigest(t *testing.T) {
 			w.put(armFile, "s0")
 			tt.plant(w)
 			out := w.on(host.SessionStart, "s1")
-			says(t, out.Message, "armed, but cannot be handed on", tt.says)
+			says(t, out.Message, "armed, but was not loaded", tt.says)
 			if out.Context != "" || !w.has(armFile) || !w.has(digestFile) {
 				t.Errorf("%+v, files %v", out, w.names())
 			}
@@ -229,7 +229,7 @@ func TestStartTakesNothingItHasNotAskedAbout(t *testing.T) {
 	w := newWorld(t)
 	w.payload = host.Payload{Event: host.SessionStart, SessionID: "s1", Source: "startup"}
 	late := newThread(w.call())
-	late.ask()
+	late.checkTrust()
 	w.armed()
 	out, err := late.Start(nil)
 	plain(t, out)
@@ -402,7 +402,7 @@ func TestArmOfAClientThatLeaves(t *testing.T) {
 func TestNoDigestIsLostInACrash(t *testing.T) {
 	t.Parallel()
 	claim := func(w *world, tell bool) {
-		c := handover.Claim{Session: "s1", Time: w.now, Armed: true, Arm: handover.Arm{Owner: "s0"}, Told: tell}
+		c := handover.Claim{Session: "s1", Time: w.now, Armed: true, Arm: handover.Arm{Owner: "s0"}, Delivered: tell}
 		if err := dirOf(w.project).WithLock(time.Second, c.Put); err != nil {
 			w.Fatal(err)
 		}
@@ -634,7 +634,7 @@ func TestFilesOfTheRepositoryAreNotTrusted(t *testing.T) {
 			if out.Context != "" || w.read(digestFile) != sampleDigest || w.read(armFile) != "s0" {
 				t.Errorf("it was taken: %+v", out)
 			}
-			says(t, out.Message, append(tracked, "Nothing was loaded", "git rm")...)
+			says(t, out.Message, append(tracked, "was not loaded", "git rm")...)
 			plain(t, w.on(host.UserPromptSubmit, "s1"))
 			if out := w.on(host.UserPromptSubmit, "new"); out.Context != "" {
 				t.Errorf("a prompt takes it: %+v", out)
