@@ -49,6 +49,7 @@ const (
 // Records of our own: what the formats above have no place for.
 const (
 	sessionsFile = ".crossings" // what is known of each session over the budget
+	usedFile     = ".used"      // which digest was handed on last
 )
 
 // lockTimeout is how long a hook waits for the state directory.

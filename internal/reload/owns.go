@@ -11,7 +11,7 @@ import (
 // owns reports whether name is a file the plugin keeps in a project's .reload.
 func owns(name string) bool {
 	switch name {
-	case digestFile, armFile, markerFile, ladderFile, modelFile, sessionsFile, trustFile:
+	case digestFile, armFile, markerFile, ladderFile, modelFile, sessionsFile, trustFile, usedFile:
 		return true
 	}
 	between := func(before, after string) bool {

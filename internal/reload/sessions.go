@@ -11,6 +11,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -170,7 +171,7 @@ func (s sessions) forget(tx *state.Tx) error {
 func (s sessions) begin(tx *state.Tx) error {
 	var err error
 	if !s.foreignMarker(tx) {
-		err = tx.Remove(markerFile)
+		err = errors.Join(s.makeUp(tx), tx.Remove(markerFile))
 	}
 	for _, id := range s.list.Keys() {
 		if r := s.of(id); r.client.PID != 0 && !s.elsewhere(r) {
@@ -178,6 +179,26 @@ func (s sessions) begin(tx *state.Tx) error {
 		}
 	}
 	return errors.Join(err, s.forget(tx))
+}
+
+// makeUp arms the digest of a snapshot turn whose last Stop never came, or was
+// killed.
+func (s sessions) makeUp(tx *state.Tx) error {
+	kind, marked := tx.Stat(markerFile)
+	id, _ := tx.Read(markerFile, maxFile)
+	owner := strings.TrimSpace(string(id))
+	if kind != state.File || s.of(handover.FileName(owner)).stop == "" {
+		return nil
+	}
+	doc, _, err := readDigest(tx)
+	_, wrote := tx.Stat(digestFile)
+	if err != nil || notes.FrontValue(doc, keyOwner) != owner || !wrote.After(marked) || blockedBy(tx) != nil {
+		return err
+	}
+	if _, armed := handover.FindArm(tx); armed {
+		return nil
+	}
+	return handover.Arm{Owner: owner}.Put(tx)
 }
 
 // fingerprint tells one Stop from the next. It is no secret and no proof: two

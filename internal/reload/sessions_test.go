@@ -192,9 +192,9 @@ func TestDecideArm(t *testing.T) {
 		"nothing there":                    {armFacts{}, false},
 		"written just now":                 {armFacts{Present: true, Fresh: true}, true},
 		"an older one":                     {armFacts{Present: true}, true},
-		"older, of somebody unknown":       {armFacts{Present: true, Foreign: true}, true},
-		"older, of a session known here":   {armFacts{Present: true, Foreign: true, Known: true}, false},
-		"just now, in another one's name":  {armFacts{Present: true, Fresh: true, Foreign: true, Known: true}, true},
+		"older, of another one":            {armFacts{Present: true, Foreign: true}, true},
+		"older, used up by another one":    {armFacts{Present: true, Foreign: true, Used: true}, false},
+		"just now, in another one's name":  {armFacts{Present: true, Fresh: true, Foreign: true, Used: true}, true},
 		"just now, armed by another one":   {armFacts{Present: true, Fresh: true, Foreign: true, Theirs: true}, false},
 		"older, waiting for another's own": {armFacts{Present: true, Foreign: true, Theirs: true}, false},
 	} {

@@ -274,12 +274,12 @@ type armFacts struct {
 	Fresh   bool // written since the snapshot turn began
 	Foreign bool // it names another session as its owner
 	Theirs  bool // which has armed it, and lives
-	Known   bool // which was started here: the page is its own, or has been handed to it
+	Used    bool // the page has been handed on before
 }
 
 // decideArm reports whether the page is armed. An old page is better than none;
-// but what another session has made use of is not handed on once more, and what
-// it has armed is its own.
+// but what another session has been given is not handed on once more, and what it has
+// armed is its own.
 func decideArm(f armFacts) bool {
 	switch {
 	case !f.Present, f.Foreign && f.Theirs:
@@ -287,7 +287,7 @@ func decideArm(f armFacts) bool {
 	case f.Fresh:
 		return true
 	}
-	return !(f.Foreign && f.Known)
+	return !(f.Foreign && f.Used)
 }
 
 // pages finds the page that the snapshot turn has written: the digest, or, where
@@ -306,7 +306,7 @@ func (s *stopRun) pages(tx *state.Tx, begin handover.Start) (f armFacts, page st
 	if f.Foreign {
 		arm, armed := handover.FindArm(tx)
 		f.Theirs = armed && arm.Owner == owner && begin.LeftTo(arm)
-		f.Known = handover.Started(tx, owner)
+		f.Used = state.ReadPairs(tx, usedFile).Get(keyUsed) == nanoseconds(wrote)
 	}
 	return f, digestFile, err
 }

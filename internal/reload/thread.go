@@ -131,6 +131,9 @@ func (t *thread) prepare(tx *state.Tx, arm handover.Arm, again bool) (handover.P
 		owner, session := notes.FrontValue(doc, keyOwner), t.Call.Payload.SessionID
 		owned, err := setOwner(tx, page, doc, session)
 		t.Try("the digest kept its owner", err)
+		if _, wrote := tx.Stat(page); page == digestFile {
+			t.Try("the digest was not noted as used", tx.Update(usedFile, state.Pairs{}.Set(keyUsed, nanoseconds(wrote)).Bytes()))
+		}
 		switch agree := arm.Owner == "" || owner == "" || arm.Owner == owner; {
 		case !agree:
 			line = textDisagree(shortID(arm.Owner), shortID(owner)) + " " + line

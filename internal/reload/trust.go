@@ -27,6 +27,7 @@ const trustFile = ".vetted"
 // at what moment it will be checked out, so it cannot vouch for itself.
 const (
 	keyTracked = "tracked" // what the repository brought, names with commas between
+	keyUsed    = "digest"  // of usedFile: when the digest that was handed on last was written, likewise
 	keyTrusted = "digest"  // when a digest that it did not bring was written, in ns since 1970
 )
 
