@@ -243,7 +243,7 @@ func (d *Delivery) atPrompt() bool { return d.Call.Payload.Event == host.UserPro
 
 // split decides whether a line is shown now or at the first prompt.
 func (d *Delivery) split(line string) (now, later string) {
-	if d.atPrompt() || !host.HidesMessage(d.Call.Payload.Source, d.version) {
+	if p := d.Call.Payload; d.Call.Host.Dialect.When(p, host.ToPerson, d.version) == p.Event {
 		return line, ""
 	}
 	return "", line

@@ -17,7 +17,7 @@ import (
 func delivery(d state.Dir, event host.Event, session string, p Payload, alive ...int) *Delivery {
 	return &Delivery{
 		Call: &host.Call{
-			Host:    host.Host{PID: 71},
+			Host:    host.Host{PID: 71, Dialect: host.Claude{}},
 			Payload: host.Payload{Event: event, SessionID: session, Source: "startup"},
 			Env: host.Env{
 				Now:   func() time.Time { return noon },

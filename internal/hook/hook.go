@@ -130,16 +130,18 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 	if r.Env.Getenv(OffVar) != "" || r.Env.Getenv(ChildVar) != "" {
 		return answer{}, nil
 	}
-	// A plugin root that is not there means that the plugin was removed or
-	// updated under a running session (case F07).
-	from := host.FromEnv(r.Env.Getenv)
-	if info, err := os.Stat(from.Root); from.Root == "" || err != nil || !info.IsDir() {
-		return answer{}, fmt.Errorf("plugin root %q is not a directory", from.Root)
-	}
-	dialect := host.Claude{}
-	p, err := dialect.Decode(stdin)
+	from, p, err := host.Caller(r.Env.Getenv, stdin)
 	if err != nil {
 		return answer{}, err
+	}
+	if from.Dialect == nil {
+		log.note("not Claude Code: no answer", "host", from.Name, "event", string(p.Event))
+		return answer{}, nil
+	}
+	// A plugin root that is not there means that the plugin was removed or
+	// updated under a running session (case F07).
+	if info, err := os.Stat(from.Root); from.Root == "" || err != nil || !info.IsDir() {
+		return answer{}, fmt.Errorf("plugin root %q is not a directory", from.Root)
 	}
 	profile, err := r.profile(from.Root)
 	if err != nil {
@@ -184,7 +186,7 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	encoded, err := dialect.Encode(p.Event, out)
+	encoded, err := from.Dialect.Encode(p.Event, out)
 	return answer{encoded, call}, err
 }
 

@@ -30,6 +30,8 @@ type Payload struct {
 	Trigger string // PreCompact, PostCompact: manual or auto
 	Summary string // PostCompact: the host's own summary
 	Reason  string // SessionEnd: clear, prompt_input_exit, other…
+
+	marks mark // what tells the host
 }
 
 // Output is what a handler has to say. The zero value is silence, and silence

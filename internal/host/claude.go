@@ -32,9 +32,7 @@ func (Claude) Decode(stdin []byte) (Payload, error) {
 	if !jsonscan.Object(stdin, func(key, value []byte) { p.set(string(key), value) }) {
 		return Payload{}, errors.New("payload is not a readable JSON object")
 	}
-	if p.SessionID == "" { // the transcript is named after it
-		p.SessionID = strings.TrimSuffix(p.TranscriptPath[strings.LastIndexAny(p.TranscriptPath, `/\`)+1:], ".jsonl")
-	}
+	p.markTranscript()
 	return p, nil
 }
 
@@ -47,6 +45,7 @@ func (p *Payload) set(key string, value []byte) {
 		p.SessionID = jsonscan.Text(value)
 	case "transcript_path":
 		p.TranscriptPath = jsonscan.Text(value)
+		p.mark(key, value)
 	case "cwd":
 		p.Cwd = jsonscan.Text(value)
 	case "agent_id":
@@ -94,6 +93,8 @@ func (p *Payload) set(key string, value []byte) {
 		p.Summary = jsonscan.Text(value)
 	case "reason":
 		p.Reason = jsonscan.Text(value)
+	default:
+		p.mark(key, value)
 	}
 }
 
@@ -254,11 +255,18 @@ func (Claude) Valid(e Event, stdout []byte) error {
 // SessionStart message after /clear (docs/host.md, Output).
 const hidesSince = "2.1.265"
 
-// HidesMessage reports whether a message of SessionStart may not be seen and
-// has to wait for the first prompt. An unknown version counts as a new one: at
-// both moments, the other renderer would show it twice.
-func HidesMessage(source, version string) bool {
-	return source == "clear" && (version == "" || AtLeast(version, hidesSince))
+// When says that a message of SessionStart may not be seen after /clear and has
+// to wait for the first prompt. An unknown version counts as a new one: at both
+// moments, the other renderer would show it twice.
+func (Claude) When(p Payload, c Channel, client string) Event {
+	r, _ := ruleOf(p.Event)
+	if !r.takes(c) {
+		return ""
+	}
+	if c == ToPerson && p.Event == SessionStart && p.Source == "clear" && (client == "" || AtLeast(client, hidesSince)) {
+		return UserPromptSubmit
+	}
+	return p.Event
 }
 
 // maxErrorLine is more than any line of the host about an error has, in bytes.

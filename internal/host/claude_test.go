@@ -141,7 +141,7 @@ func TestDecodeNamesTheSession(t *testing.T) {
 	}
 }
 
-func TestHidesMessage(t *testing.T) {
+func TestWhen(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		source, version string
@@ -155,7 +155,8 @@ func TestHidesMessage(t *testing.T) {
 		{"compact", "", false},
 		{"", "", false},
 	} {
-		if got := HidesMessage(tt.source, tt.version); got != tt.want {
+		p := Payload{Event: SessionStart, Source: tt.source}
+		if got := (Claude{}).When(p, ToPerson, tt.version); (got == UserPromptSubmit) != tt.want {
 			t.Errorf("source %q, version %q: %v", tt.source, tt.version, got)
 		}
 	}
@@ -180,6 +181,27 @@ func TestIsAPIError(t *testing.T) {
 	} {
 		if got := IsAPIError(message); got != want {
 			t.Errorf("%q: %v", message, got)
+		}
+	}
+}
+
+func TestWhenThereIsNoReader(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		event Event
+		to    Channel
+		want  Event
+	}{
+		{PreCompact, ToModel, ""},
+		{SessionEnd, ToPerson, ""},
+		{Stop, ToModel, ""},
+		{Stop, GoOn, Stop},
+		{PreToolUse, Question, PreToolUse},
+		{UserPromptSubmit, ToPerson, UserPromptSubmit},
+		{"Nope", ToPerson, ""},
+	} {
+		if got := (Claude{}).When(Payload{Event: tt.event, Source: "clear"}, tt.to, ""); got != tt.want {
+			t.Errorf("%s, channel %d: %q, want %q", tt.event, tt.to, got, tt.want)
 		}
 	}
 }

@@ -40,6 +40,11 @@ type rule struct {
 	asks      bool // the person can be asked first
 }
 
+// takes reports whether texts on c get anywhere.
+func (r rule) takes(c Channel) bool {
+	return [...]bool{ToModel: r.context, ToPerson: r.message, GoOn: r.continues, Question: r.asks}[c]
+}
+
 // rules is the allow-list. An event that is missing here is unknown to us and
 // is answered with silence (docs/host.md, Output).
 var rules = [...]struct {

@@ -31,6 +31,11 @@ const (
 // Host is who runs us: what the environment says, read once. What it does not
 // say is the zero value.
 type Host struct {
+	// Name is what people call the client, "" for one that is not known, and
+	// Dialect how it is spoken to, nil for one that we cannot answer (Caller).
+	Name    string
+	Dialect Dialect
+
 	Root    string // the plugin's root
 	Data    string // the plugin's data directory; it survives updates
 	Project string // the project directory: state lives below it
@@ -67,6 +72,8 @@ func (u UserOption) Get(key string) string {
 // FromEnv reads the environment of a hook or a command.
 func FromEnv(getenv func(string) string) Host {
 	h := Host{
+		Name:       "Claude Code",
+		Dialect:    Claude{},
 		Root:       getenv(RootVar),
 		Data:       getenv(DataVar),
 		Project:    getenv(ProjectVar),

@@ -48,7 +48,7 @@ type Step struct {
 
 // Hidden reports whether the host does not show Said.Message.
 func (s Step) Hidden() bool {
-	return s.Said.Message != "" && s.Payload.Event == host.SessionStart && host.HidesMessage(s.Payload.Source, s.Client)
+	return s.Said.Message != "" && host.Claude{}.When(s.Payload, host.ToPerson, s.Client) != s.Payload.Event
 }
 
 // Run replays calls in order and hands each step to each as it is done. Then
