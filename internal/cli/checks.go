@@ -19,7 +19,7 @@ import (
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
-	"github.com/ccreload/ccreload/internal/plugin"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/statusline"
@@ -35,8 +35,29 @@ const (
 	recent = 24 * time.Hour
 )
 
-// examine runs every check, in the order in which things depend on each other.
-func (a *app) examine(ctx context.Context) ([]finding, error) {
+// checkup is one run of doctor.
+type checkup struct {
+	*app
+	problem.Findings
+	ctx     context.Context
+	project string
+	plugins []installed
+}
+
+// checks are what doctor looks at, in the order in which things depend on each
+// other.
+var checks = []func(*checkup){
+	(*checkup).switches,
+	(*checkup).client,
+	(*checkup).installation,
+	(*checkup).statusLine,
+	(*checkup).options,
+	(*checkup).state,
+	(*checkup).logs,
+}
+
+// examine runs every check.
+func (a *app) examine(ctx context.Context) (problem.Findings, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -44,84 +65,85 @@ func (a *app) examine(ctx context.Context) ([]finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := a.installedPlugins()
-	var all []finding
-	add := func(f ...finding) { all = append(all, f...) }
-	add(a.checkSwitches(project)...)
-	add(a.checkClient(ctx))
-	if len(list) == 0 {
-		add(plugin.Problem("plugins", "in Claude Code: /plugin install cc-reload --marketplace ccreload/ccreload",
-			"no plugin of ours is installed for this user, so no hook runs"))
+	c := &checkup{app: a, ctx: ctx, project: project, plugins: a.installedPlugins()}
+	for _, check := range checks {
+		check(c)
 	}
-	for _, p := range list {
-		add(a.checkPlugin(p, project)...)
-		add(checkFiles(p)...)
-		add(a.checkRuntime(ctx, p))
-		add(checkData(p))
-	}
-	if path := a.env.Getenv(binVar); path != "" && !runnable(path) {
-		add(plugin.Problem("runtime", "set "+binVar+" to an executable file, or unset it",
-			"%s names %s, which cannot be run", binVar, path))
-	}
-	add(a.checkLine())
-	add(a.checkProject(ctx, list, project)...)
-	add(a.checkLogs()...)
-	return all, nil
+	return c.Findings, nil
 }
 
-// checkSwitches looks for what keeps every hook quiet.
-func (a *app) checkSwitches(project string) []finding {
-	var out []finding
+// switches looks for what keeps every hook quiet.
+func (c *checkup) switches() {
+	before := len(c.Findings)
 	for _, name := range []string{hook.OffVar, hook.ChildVar} {
-		if a.env.Getenv(name) != "" {
-			out = append(out, plugin.Problem("hooks", "unset "+name, "%s is set, so every hook is silent", name))
+		if c.env.Getenv(name) != "" {
+			c.Bad("hooks", "unset "+name, "%s is set, so every hook is silent", name)
 		}
 	}
-	for _, path := range a.settingsFiles(project) {
+	for _, path := range c.settingsFiles(c.project) {
 		s, err := readSettings(path)
 		switch {
 		case err != nil:
-			out = append(out, plugin.Problem("settings", "correct the file", "%s cannot be read: %v", path, err))
+			c.Bad("settings", "correct the file", "%q cannot be read: %v", path, err)
 		case s.NoHooks:
-			out = append(out, plugin.Problem("hooks", "take disableAllHooks out of the file", "%s switches the hooks of every plugin off", path))
+			c.Bad("hooks", "take disableAllHooks out of the file", "%q switches the hooks of every plugin off", path)
 		}
 	}
-	if len(out) == 0 {
-		out = append(out, plugin.OK("hooks", "nothing switches them off"))
+	if len(c.Findings) == before {
+		c.OK("hooks", "nothing switches them off")
 	}
-	return out
 }
 
-// checkClient holds the host's version against the oldest we ask for.
-func (a *app) checkClient(ctx context.Context) finding {
+// client holds the host's version against the oldest we ask for.
+func (c *checkup) client() {
 	const check = "client"
-	path := a.host.Executable
+	path := c.host.Executable
 	if path == "" {
 		var err error
 		if path, err = exec.LookPath("claude"); err != nil {
-			return plugin.Note(check, "", "claude is not on PATH, so its version is not known")
+			c.Note(check, "", "version unknown: claude is not on PATH")
+			return
 		}
 	}
-	out, err := a.ask(ctx, exec.Command(path, "--version"))
+	out, err := c.ask(exec.Command(path, "--version"))
 	version, _, _ := strings.Cut(out, " ")
 	if err != nil || !host.AtLeast(version, "0") {
-		return plugin.Note(check, "", "%s does not tell its version", path)
+		c.Note(check, "", "version unknown: %q does not tell it", path)
+		return
 	}
 	minimum := ""
 	for _, name := range pluginNames() {
-		if p, err := a.profile(name); err == nil && !host.AtLeast(minimum, p.MinHostVersion) {
+		if p, err := c.profile(name); err == nil && !host.AtLeast(minimum, p.MinHostVersion) {
 			minimum = p.MinHostVersion
 		}
 	}
 	if minimum != "" && !host.AtLeast(version, minimum) {
-		return plugin.Problem(check, "claude update", "Claude Code is %s; the plugins are made for %s or newer", version, minimum)
+		c.Bad(check, "claude update", "Claude Code %s is too old: the plugins need %s or newer", version, minimum)
+		return
 	}
-	return plugin.OK(check, "Claude Code %s", version)
+	c.OK(check, "Claude Code %s", version)
+}
+
+// installation looks at every plugin the host has installed.
+func (c *checkup) installation() {
+	if len(c.plugins) == 0 {
+		c.Bad("plugins", "in Claude Code: /plugin install cc-reload --marketplace ccreload/ccreload",
+			"no plugin of this toolkit is installed for this user, so no hook runs")
+	}
+	for _, p := range c.plugins {
+		c.plugin(p)
+		c.files(p)
+		c.runtime(p)
+		c.data(p)
+	}
+	if path := c.env.Getenv(binVar); path != "" && !runnable(path) {
+		c.Bad("runtime", "set "+binVar+" to an executable file, or unset it", "%s names %q, which cannot be run", binVar, path)
+	}
 }
 
 // ask runs another program and returns the first line it writes.
-func (a *app) ask(ctx context.Context, cmd *exec.Cmd) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+func (c *checkup) ask(cmd *exec.Cmd) (string, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, versionTimeout)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -141,28 +163,26 @@ func firstLine(s string) string {
 	return strings.TrimSpace(line)
 }
 
-// checkPlugin holds what is installed against the manifest it was made from
-// and the one its marketplace has by now.
-func (a *app) checkPlugin(p installed, project string) []finding {
-	check := p.Name
-	where := p.ID
+// plugin holds what is installed against the manifest it was made from and the
+// one its marketplace has by now.
+func (c *checkup) plugin(p installed) {
+	check, where := p.Name, p.ID
 	if where == "" {
 		where = "from " + p.Root
 	}
-	var out []finding
-	if p.ID != "" && !a.enabled(p.Name, project) {
-		out = append(out, plugin.Note(check, "claude plugin enable "+p.ID, "installed (%s) and switched off", where))
+	before := len(c.Findings)
+	if p.ID != "" && !c.enabled(p.Name, c.project) {
+		c.Note(check, "claude plugin enable "+p.ID, "installed (%s) and switched off", where)
 	}
 	if v := versionIn(filepath.Join(p.Root, ".claude-plugin", "plugin.json")); v != p.Version {
-		out = append(out, plugin.Problem(check, reinstall(p), "plugin.json says %q and ccreload.json %q: files of two versions are mixed in %s", v, p.Version, p.Root))
+		c.Bad(check, reinstall(p), "files of two versions are mixed in %q: plugin.json says %q, ccreload.json %q", p.Root, v, p.Version)
 	}
-	if v := a.offered(p); v != "" && v != p.Version && host.AtLeast(v, p.Version) {
-		out = append(out, plugin.Note(check, "claude plugin update "+p.ID, "version %s is installed and %s is there", p.Version, v))
+	if v := c.offered(p); v != "" && v != p.Version && host.AtLeast(v, p.Version) {
+		c.Note(check, "claude plugin update "+p.ID, "%s available (%s installed)", v, p.Version)
 	}
-	if len(out) == 0 {
-		out = append(out, plugin.OK(check, "version %s, %s", p.Version, where))
+	if len(c.Findings) == before {
+		c.OK(check, "version %s, %s", p.Version, where)
 	}
-	return out
 }
 
 func reinstall(p installed) string {
@@ -213,20 +233,22 @@ func (a *app) offered(p installed) string {
 	return ""
 }
 
-// checkFiles looks for a tree whose programs cannot be started (case F08).
-func checkFiles(p installed) []finding {
+// files looks for a tree whose programs cannot be started (case F08).
+func (c *checkup) files(p installed) {
 	if runtime.GOOS == "windows" {
-		return nil
+		return
 	}
 	const check = "files"
 	bin := filepath.Join(p.Root, "bin")
 	if noexec(bin) {
-		return []finding{plugin.Problem(check, "move the client's configuration ("+host.ConfigVar+") to a file system that runs programs",
-			"%s is on a file system mounted noexec, so no hook can start", bin)}
+		c.Bad(check, "move the client's configuration ("+host.ConfigVar+") to a file system that runs programs",
+			"%q is on a file system mounted noexec, so no hook can start", bin)
+		return
 	}
 	entries, err := os.ReadDir(bin)
 	if err != nil {
-		return []finding{plugin.Problem(check, reinstall(p), "the plugin's programs are missing: %v", err)}
+		c.Bad(check, reinstall(p), "the plugin's programs are missing: %v", err)
+		return
 	}
 	var locked []string
 	for _, e := range entries {
@@ -237,9 +259,10 @@ func checkFiles(p installed) []finding {
 		}
 	}
 	if len(locked) > 0 {
-		return []finding{plugin.Problem(check, "chmod +x "+quoteAll(locked), "%s may not be executed", strings.Join(locked, ", "))}
+		c.Bad(check, "chmod +x "+quoteAll(locked), "not executable: %s", strings.Join(locked, ", "))
+		return
 	}
-	return []finding{plugin.OK(check, "the programs in %s can be started", bin)}
+	c.OK(check, "the programs in %s are executable", bin)
 }
 
 // quoteAll writes paths for a shell.
@@ -251,8 +274,8 @@ func quoteAll(paths []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// checkRuntime starts the plugin's launcher, to see which runtime it finds.
-func (a *app) checkRuntime(ctx context.Context, p installed) finding {
+// runtime starts the plugin's launcher, to see which runtime it finds.
+func (c *checkup) runtime(p installed) {
 	const check = "runtime"
 	launcher := filepath.Join(p.Root, "bin", "ccreload")
 	cmd := exec.Command("/bin/sh", launcher, "version", "--path")
@@ -260,17 +283,19 @@ func (a *app) checkRuntime(ctx context.Context, p installed) finding {
 		cmd = exec.Command(launcher+".exe", "version", "--path")
 	}
 	cmd.Env = append(os.Environ(), host.Host{Root: p.Root, Data: p.Data}.Vars()...)
-	said, err := a.ask(ctx, cmd)
+	said, err := c.ask(cmd)
 	if err != nil {
-		return plugin.Problem(check, "start a session, which fetches the runtime once; without a network set "+binVar+" to one from the releases page",
+		c.Bad(check, "start a session, which fetches the runtime once; without a network set "+binVar+" to one from the releases page",
 			"%s finds no runtime, so its hooks do nothing: %v", p.Name, err)
+		return
 	}
 	version, path, _ := strings.Cut(said, " ")
-	why := whyRuns(path, a.env.Getenv(binVar), p)
+	why := whyRuns(path, c.env.Getenv(binVar), p)
 	if version != p.Version && version != "devel" {
-		return plugin.Note(check, "", "%s runs %s, version %s, while the plugin is %s: %s", p.Name, path, version, p.Version, why)
+		c.Note(check, "", "%s is %s and runs %s, version %s: %s", p.Name, p.Version, path, version, why)
+		return
 	}
-	return plugin.OK(check, "%s runs %s, version %s: %s", p.Name, path, version, why)
+	c.OK(check, "%s runs %s, version %s: %s", p.Name, path, version, why)
 }
 
 // whyRuns says how the launcher came to the runtime at path.
@@ -278,9 +303,9 @@ func whyRuns(path, fromEnv string, p installed) string {
 	switch {
 	case fromEnv != "" && sameFile(path, fromEnv):
 		return binVar + " names it"
-	case below(path, p.Root):
+	case state.Within(realPath(p.Root), path):
 		return "it came with the plugin"
-	case p.Data != "" && below(path, p.Data):
+	case p.Data != "" && state.Within(realPath(p.Data), path):
 		return "it was fetched for this version of the plugin"
 	}
 	return "it was fetched for another installation of the plugin"
@@ -292,13 +317,12 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// below reports whether path is inside dir, links resolved.
-func below(path, dir string) bool {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+// realPath returns path with its links resolved, as far as it exists.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
 	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
+	return path
 }
 
 func runnable(path string) bool {
@@ -306,132 +330,126 @@ func runnable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }
 
-// checkData looks at the directory in which the plugin keeps its log and the
-// runtime it has fetched.
-func checkData(p installed) finding {
+// data looks at the directory in which the plugin keeps its log and the runtime
+// it has fetched.
+func (c *checkup) data(p installed) {
 	const check = "data"
-	if p.Data == "" {
-		return plugin.Note(check, "", "the host has named no data directory for %s", p.Name)
+	switch err := writable(p.Data); {
+	case p.Data == "":
+		c.Note(check, "", "Claude Code has named no data directory for %s", p.Name)
+	case errors.Is(err, fs.ErrNotExist):
+		c.OK(check, "%s does not exist yet; the first session makes it", p.Data)
+	case err != nil:
+		c.Bad(check, "make it writable for you", "%q cannot be written: %v", p.Data, err)
+	default:
+		c.OK(check, "%s is writable", p.Data)
 	}
-	if err := writable(p.Data); errors.Is(err, fs.ErrNotExist) {
-		return plugin.OK(check, "%s does not exist yet; the first session makes it", p.Data)
-	} else if err != nil {
-		return plugin.Problem(check, "make it writable for you", "%s cannot be written: %v", p.Data, err)
-	}
-	return plugin.OK(check, "%s is writable", p.Data)
 }
 
-// checkLine looks at the status line.
-func (a *app) checkLine() finding {
+// statusLine looks at the status line.
+func (c *checkup) statusLine() {
 	const check = "status line"
-	status, err := a.place().Status()
+	status, err := c.place().Status()
 	switch {
 	case err != nil:
-		return plugin.Problem(check, "", "%v", err)
+		c.Error(check, err)
 	case status == statusline.Ours:
-		return plugin.OK(check, "installed")
+		c.OK(check, "installed")
 	case status == statusline.Broken:
-		return plugin.Problem(check, "ccreload statusline install", "your settings call it and its script is gone")
+		c.Bad(check, "ccreload statusline install", "your settings call it, but its script is gone")
 	case status == statusline.Foreign:
-		return plugin.Note(check, "ccreload statusline install, which keeps it as the first part", "your settings have one of your own")
+		c.Note(check, "ccreload statusline install, which keeps it as the first part", "your settings have one of your own")
+	default:
+		c.Note(check, "ccreload statusline install", "not installed")
 	}
-	return plugin.Note(check, "ccreload statusline install", "not installed")
 }
 
-// checkProject looks at the settings in force and the state of the project, for
-// each plugin that runs here or has.
-func (a *app) checkProject(ctx context.Context, list []installed, project string) []finding {
+// state looks at the state of the project, for each plugin that has any.
+func (c *checkup) state() {
 	const check = "project"
-	var used, kept []*plugin.Plugin
+	some := false
 	for _, p := range plugins() {
-		if p.State(project).Kind("") != state.Absent {
-			kept = append(kept, p)
-		} else if !a.enabled(p.Name, project) {
+		dir := p.State(c.project)
+		if dir.Kind("") == state.Absent {
 			continue
 		}
-		used = append(used, p)
+		some = true
+		if err := dir.Check(); err != nil {
+			c.Bad(check, "", "nothing can be kept: %v", err)
+		} else if err := writable(dir.Path("")); err != nil {
+			c.Bad(check, "make it writable for you", "%q cannot be written: %v", dir.Path(""), err)
+		} else if at, err := c.at(p, c.project); err != nil {
+			c.Error(check, err)
+		} else {
+			p.Check(at, &c.Findings)
+			c.tracked(p.StateDir)
+		}
 	}
-	out := []finding{a.checkOptions(used, list, project)}
-	if len(kept) == 0 {
-		if err := writable(project); err != nil {
-			return append(out, plugin.Problem(check, "make it writable for you", "%s cannot be written: %v", project, err))
-		}
-		return append(out, plugin.OK(check, "%s: nothing is kept here yet", project))
+	if some {
+		return
 	}
-	for _, p := range kept {
-		path := p.State(project).Path("")
-		if err := p.State(project).Check(); err != nil {
-			out = append(out, plugin.Problem(check, "", "nothing is kept: %v", err))
-			continue
-		}
-		if err := writable(path); err != nil {
-			out = append(out, plugin.Problem(check, "make it writable for you", "%s cannot be written: %v", path, err))
-			continue
-		}
-		at, err := a.at(p, project)
-		if err != nil {
-			out = append(out, plugin.Problem(check, "", "%v", err))
-			continue
-		}
-		out = append(out, p.Check(at)...)
-		out = append(out, checkTracked(ctx, project, p.StateDir)...)
+	if err := writable(c.project); err != nil {
+		c.Bad(check, "make it writable for you", "%q cannot be written: %v", c.project, err)
+		return
 	}
-	return out
+	c.OK(check, "%s: nothing is kept here yet", c.project)
 }
 
-// checkTracked looks for state that came with the repository (case F61).
-func checkTracked(ctx context.Context, project, dir string) []finding {
+// tracked looks for state that came with the repository (case F61).
+func (c *checkup) tracked(dir string) {
 	const check = "project"
 	var names []string
-	for _, name := range state.NewDir(filepath.Join(project, dir)).Names() {
+	for _, name := range state.NewDir(filepath.Join(c.project, dir)).Names() {
 		names = append(names, filepath.Join(dir, name))
 	}
-	tracked, err := git.Tracked(ctx, project, names...)
+	tracked, err := git.Tracked(c.ctx, c.project, names...)
 	switch {
 	case err != nil:
-		return []finding{plugin.Note(check, "", "git does not tell whether it tracks %s, so nothing from there is handed on: %v", dir, err)}
+		c.Note(check, "", "git does not tell whether it tracks %s, so nothing from there is handed on: %v", dir, err)
 	case len(tracked) > 0:
-		return []finding{plugin.Problem(check, "git rm -r --cached "+dir,
-			"git tracks %s: what comes with a repository is not trusted and not handed on", strings.Join(tracked, ", "))}
+		c.Bad(check, "git rm -r --cached "+dir, "git tracks %s: what comes with a repository is not trusted and not handed on", strings.Join(tracked, ", "))
 	}
-	return nil
 }
 
-// checkOptions names the values of the plugins that are set and count for
-// nothing.
-func (a *app) checkOptions(used []*plugin.Plugin, list []installed, project string) finding {
+// options names the values of the plugins in use here that are set and count
+// for nothing.
+func (c *checkup) options() {
 	const check = "options"
 	var ignored []string
-	for _, p := range used {
-		of, err := a.options(p, project)
-		if err != nil {
-			return plugin.Problem(check, "", "%v", err)
+	for _, p := range plugins() {
+		if p.State(c.project).Kind("") == state.Absent && !c.enabled(p.Name, c.project) {
+			continue
 		}
-		set, user := a.userOptions(of.Profile, list, project), of.User
-		of.User = func(key string) string { return cmp.Or(a.host.Option(key), set[key], user.Get(key)) }
+		of, err := c.app.options(p, c.project)
+		if err != nil {
+			c.Error(check, err)
+			return
+		}
+		set, user := c.userOptions(of.Profile), of.User
+		of.User = func(key string) string { return cmp.Or(c.host.Option(key), set[key], user.Get(key)) }
 		for _, e := range of.Entries() {
 			ignored = append(ignored, e.Ignored...)
 		}
 	}
 	if len(ignored) > 0 {
-		return plugin.Problem(check, "ccreload config set KEY VALUE for the project, /plugin for your own",
-			"not valid, and so ignored: %s", strings.Join(ignored, "; "))
+		c.Bad(check, "ccreload config set KEY VALUE for the project, /plugin for your own", "not valid, and so ignored: %s", strings.Join(ignored, "; "))
+		return
 	}
-	return plugin.OK(check, "every value that is set is valid")
+	c.OK(check, "every value that is set is valid")
 }
 
 // userOptions returns what the user has set for the plugin in the host's
 // settings, by key.
-func (a *app) userOptions(profile host.Profile, list []installed, project string) map[string]string {
+func (c *checkup) userOptions(profile host.Profile) map[string]string {
 	set := map[string]string{}
-	files := a.settingsFiles(project)
+	files := c.settingsFiles(c.project)
 	slices.Reverse(files) // the nearest last, so that it wins
 	for _, path := range files {
 		s, err := readSettings(path)
 		if err != nil {
 			continue
 		}
-		for _, p := range list {
+		for _, p := range c.plugins {
 			for _, o := range profile.Options {
 				if v, ok := s.Plugins[p.ID].Options[o.Key]; ok && p.Name == profile.Plugin {
 					set[o.Key] = fmt.Sprint(v)
@@ -451,41 +469,39 @@ type fault struct {
 	Event  string    `json:"event"`
 }
 
-// checkLogs reads the ends of the debug logs.
-func (a *app) checkLogs() []finding {
+// logs reads the ends of the debug logs.
+func (c *checkup) logs() {
 	const check = "log"
 	const most = 3 // faults that are shown
 	var faults []fault
 	var paths []string
-	for _, dir := range a.ourDataDirs() {
+	for _, dir := range c.ourDataDirs() {
 		path := filepath.Join(dir, hook.LogName)
 		if found := faultsIn(path); len(found) > 0 {
 			faults, paths = append(faults, found...), append(paths, path)
 		}
 	}
 	slices.SortStableFunc(faults, func(a, b fault) int { return b.Time.Compare(a.Time) })
-	var out []finding
 	seen := map[string]bool{}
 	for _, f := range faults {
-		where := strings.TrimSpace(f.Plugin + " " + f.Event)
-		if seen[where+f.Text] || len(out) == most {
+		says := f.Text
+		if where := strings.TrimSpace(f.Plugin + " " + f.Event); where != "" {
+			says = where + ": " + says
+		}
+		if seen[says] || len(seen) == most {
 			continue
 		}
-		seen[where+f.Text] = true
-		says := fmt.Sprintf("%s, %s: %s", f.Time.Local().Format(time.DateTime), where, f.Text)
-		if where == "" {
-			says = fmt.Sprintf("%s: %s", f.Time.Local().Format(time.DateTime), f.Text)
-		}
-		if a.env.Now().Sub(f.Time) < recent {
-			out = append(out, plugin.Problem(check, "if it goes on, report it with "+strings.Join(paths, ", "), "%s", says))
+		seen[says] = true
+		at := f.Time.Local().Format(time.DateTime)
+		if c.env.Now().Sub(f.Time) < recent {
+			c.Bad(check, "if it goes on, report it with "+strings.Join(paths, ", "), "%s, %s", at, says)
 		} else {
-			out = append(out, plugin.Note(check, "", "%s", says))
+			c.Note(check, "", "%s, %s", at, says)
 		}
 	}
-	if len(out) == 0 {
-		out = append(out, plugin.OK(check, "no faults"))
+	if len(faults) == 0 {
+		c.OK(check, "no errors")
 	}
-	return out
 }
 
 // faultsIn returns the faults at the end of a debug log.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ccreload/ccreload/internal/cli/cmdline"
-	"github.com/ccreload/ccreload/internal/plugin"
+	"github.com/ccreload/ccreload/internal/problem"
 )
 
 // run calls Main and returns the exit code and what was written.
@@ -66,17 +66,21 @@ func TestMainHelpsWhoeverTypesTheNameOnly(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	t.Parallel()
-	r := newReport([]finding{plugin.OK("a", "fine"), plugin.Note("b", "do %s", "see"), plugin.Problem("c", "mend it", "broken: %d%%", 7)})
+	var f problem.Findings
+	f.OK("a", "fine")
+	f.Note("b", "do %s", "see")
+	f.Bad("c", "mend it", "broken: %d%%\x1b", 7)
+	r := report{Problems: f.Problems(), Findings: f}
 	var b bytes.Buffer
 	if err := r.write(&b, false); err != nil {
 		t.Fatal(err)
 	}
-	want := "ok       a            fine\n" +
-		"note     b            see\n" +
-		"                        → do %s\n" +
-		"problem  c            broken: 7%\n" +
-		"                        → mend it\n" +
-		"\nOne thing is wrong.\n"
+	want := "ok       a  fine\n" +
+		"note     b  see\n" +
+		"            hint: do %s\n" +
+		"problem  c  broken: 7%␛\n" +
+		"            hint: mend it\n" +
+		"\nProblems: 1\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &b, want)
 	}

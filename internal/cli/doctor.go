@@ -7,23 +7,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/internal/cli/cmdline"
-	"github.com/ccreload/ccreload/internal/plugin"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/term"
 )
-
-// finding is what a check has to say.
-type finding = plugin.Finding
 
 func (a *app) doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the installation and say how to mend it",
-		Long: `Check the installation and say how to mend it: the plugins and their runtime,
-the client, directories and rights, settings, the status line, the state of this
-project, and what went wrong lately. Nothing is changed.
+		Short: "Check the installation and suggest fixes",
+		Long: `Check the installation and suggest fixes: the plugins and their runtime, the
+client, directories and permissions, settings, the status line, the state of
+this project, and recent errors. Nothing is changed.
 
-The exit code is 0 when nothing is wrong and 1 when something is.`,
+The exit code is 0 without problems and 1 with at least one.`,
 		Example: `  ccreload doctor
   ccreload doctor --json | jq '.findings[] | select(.verdict == "problem")'`,
 		Args: cobra.NoArgs,
@@ -32,11 +29,11 @@ The exit code is 0 when nothing is wrong and 1 when something is.`,
 			if err != nil {
 				return err
 			}
-			report := newReport(findings)
+			report := report{version(), findings.Problems(), findings}
 			if asJSON {
 				err = a.printJSON(report)
 			} else {
-				err = report.write(a.stdout, a.colored())
+				err = report.write(a.stdout, term.Palette(a.colored()))
 			}
 			if err == nil && report.Problems > 0 {
 				err = cmdline.ErrFailed
@@ -55,53 +52,26 @@ func (a *app) colored() bool {
 
 // report is what doctor prints.
 type report struct {
-	Version  string    `json:"version"`
-	Problems int       `json:"problems"`
-	Findings []finding `json:"findings"`
+	Version  string           `json:"version"`
+	Problems int              `json:"problems"`
+	Findings problem.Findings `json:"findings"`
 }
 
-func newReport(findings []finding) report {
-	r := report{Version: version(), Findings: findings}
-	for _, f := range findings {
-		if f.Verdict == plugin.IsProblem {
-			r.Problems++
-		}
-	}
-	return r
-}
-
-// colorOf returns the terminal sequence for v.
-func colorOf(v plugin.Verdict) string {
-	switch v {
-	case plugin.IsProblem:
-		return "\x1b[31m"
-	case plugin.IsNote:
-		return "\x1b[33m"
-	}
-	return "\x1b[32m"
-}
-
-func (r report) write(w io.Writer, color bool) error {
+func (r report) write(w io.Writer, paint term.Palette) error {
+	colors := map[problem.Verdict]term.Color{problem.OK: term.Green, problem.Note: term.Yellow, problem.Bad: term.Red}
+	column := 0
 	for _, f := range r.Findings {
-		mark := fmt.Sprintf("%-7s", f.Verdict)
-		if color {
-			mark = colorOf(f.Verdict) + mark + "\x1b[0m"
-		}
-		if _, err := fmt.Fprintf(w, "%s  %-11s  %s\n", mark, f.Check, term.Visible(f.Says)); err != nil {
-			return err
-		}
-		if f.Fix != "" {
-			if _, err := fmt.Fprintf(w, "%22s  → %s\n", "", term.Visible(f.Fix)); err != nil {
-				return err
-			}
+		column = max(column, len(f.Check))
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(w, "%s  %-*s  %s\n", paint.In(colors[f.Verdict], term.Pad(string(f.Verdict), 7)), column, f.Check, term.Line(f.Says))
+		if f.Hint != "" {
+			fmt.Fprintf(w, "%*s  hint: %s\n", 9+column, "", term.Line(f.Hint))
 		}
 	}
-	summary := "Nothing is wrong."
-	switch {
-	case r.Problems == 1:
-		summary = "One thing is wrong."
-	case r.Problems > 1:
-		summary = fmt.Sprintf("%d things are wrong.", r.Problems)
+	summary := "No problems found."
+	if r.Problems > 0 {
+		summary = fmt.Sprintf("Problems: %d", r.Problems)
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", summary)
 	return err

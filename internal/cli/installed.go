@@ -102,7 +102,7 @@ type hostSettings struct {
 func readSettings(path string) (hostSettings, error) {
 	// A pipe would be waited for.
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return hostSettings{}, errors.New("it is not a file")
+		return hostSettings{}, errors.New("it is not a regular file")
 	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/record"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 func (a *app) recordCommand() *cobra.Command {
@@ -34,15 +35,29 @@ Without a command it says whether a recording is on, and where it goes.`,
 		RunE: func(*cobra.Command, []string) error { return a.recordStatus() },
 	}
 	cmd.AddCommand(
-		a.recordVerb("on", "Begin a recording; the one before it is dropped", a.recordOn),
-		a.recordVerb("off", "End the recording and keep it", a.recordOff),
-		a.recordVerb("drop", "Delete what has been recorded", a.recordDrop),
+		a.recordVerb("on", "Begin a recording; the one before it is dropped", func(s record.Store) (string, error) {
+			if begun, err := s.Start(); !begun {
+				return "Recording is on already.", err
+			}
+			return "Recording is on for this project, in " + s.Ongoing() + "\nEnd it with: ccreload record off", nil
+		}),
+		a.recordVerb("off", "End the recording and keep it", func(s record.Store) (string, error) {
+			if ended, err := s.Stop(); !ended {
+				return "Recording is off already.", err
+			}
+			return "Recording is off. Write a copy to give away with: ccreload record export FILE", nil
+		}),
+		a.recordVerb("drop", "Delete what has been recorded", func(s record.Store) (string, error) {
+			return "The recordings of this project are deleted.", s.Drop()
+		}),
 		a.recordExportCommand(),
 	)
 	return cmd
 }
 
-func (a *app) recordVerb(name, short string, run func(record.Store) error) *cobra.Command {
+// recordVerb is a command on the recordings of this project; it prints what run
+// returns.
+func (a *app) recordVerb(name, short string, run func(record.Store) (string, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   name,
 		Short: short,
@@ -52,7 +67,11 @@ func (a *app) recordVerb(name, short string, run func(record.Store) error) *cobr
 			if err != nil {
 				return err
 			}
-			return run(store)
+			said, err := run(store)
+			if err == nil {
+				fmt.Fprintln(a.stdout, term.Visible(said))
+			}
+			return err
 		},
 	}
 }
@@ -64,44 +83,7 @@ func (a *app) recordStore() (record.Store, error) {
 	if err != nil {
 		return record.Store{}, err
 	}
-	if real, err := filepath.EvalSymlinks(project); err == nil {
-		project = real
-	}
-	return record.StoreFor(project, a.env.Getenv), nil
-}
-
-func (a *app) recordOn(store record.Store) error {
-	begun, err := store.Start()
-	if err != nil {
-		return err
-	}
-	if !begun {
-		fmt.Fprintln(a.stdout, "Recording is on already.")
-		return nil
-	}
-	fmt.Fprintf(a.stdout, "Recording is on for this project. It goes to %s;\nend it with: ccreload record off\n", store.Ongoing())
-	return nil
-}
-
-func (a *app) recordOff(store record.Store) error {
-	ended, err := store.Stop()
-	if err != nil {
-		return err
-	}
-	if !ended {
-		fmt.Fprintln(a.stdout, "Recording is off already.")
-		return nil
-	}
-	fmt.Fprintln(a.stdout, "Recording is off. Write a copy to give away with: ccreload record export FILE")
-	return nil
-}
-
-func (a *app) recordDrop(store record.Store) error {
-	if err := store.Drop(); err != nil {
-		return err
-	}
-	fmt.Fprintln(a.stdout, "Nothing is recorded of this project any more.")
-	return nil
+	return record.StoreFor(realPath(project), a.env.Getenv), nil
 }
 
 func (a *app) recordStatus() error {
@@ -111,7 +93,7 @@ func (a *app) recordStatus() error {
 	}
 	f, err := store.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintln(a.stdout, "Recording is off, and nothing has been recorded of this project.")
+		fmt.Fprintln(a.stdout, "Recording is off, and there is no recording of this project.")
 		return nil
 	}
 	if err != nil {
@@ -130,7 +112,7 @@ func (a *app) recordStatus() error {
 	if sum.Calls > 0 {
 		since = " since " + sum.Since.Local().Format(time.DateTime)
 	}
-	fmt.Fprintf(a.stdout, "Recording is %s: hook calls: %d%s, %d KB in %s\n", state, sum.Calls, since, (sum.Bytes+1023)/1024, f.Name())
+	fmt.Fprintf(a.stdout, "Recording is %s: %d hook calls%s, %d KB in %s\n", state, sum.Calls, since, (sum.Bytes+1023)/1024, term.Line(f.Name()))
 	return nil
 }
 

@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,18 +103,14 @@ func replayed(t *testing.T, calls []record.Call, dir string, env map[string]stri
 	var said []string
 	_, err = record.Replayer{Binary: binary, Root: root, Dir: dir, Env: env}.Run(calls, func(s record.Step) error {
 		if s.Fault != "" {
-			t.Errorf("%s at %.1f s: %s", s.Payload.Event, s.T, s.Fault)
+			t.Errorf("%s at %.1f s: %s", s.Event, s.T, s.Fault)
 		}
 		if s.Processes == 0 {
 			return nil
 		}
 		text := ""
-		if !s.Said.Silent() {
-			b, err := json.Marshal(s.Said)
-			if err != nil {
-				return err
-			}
-			text = moment.ReplaceAllString(string(s.Payload.Event)+" "+string(b), "<time>")
+		if all := s.Message + "|" + s.Context + "|" + s.Continue + "|" + s.Ask; all != "|||" {
+			text = moment.ReplaceAllString(string(s.Event)+" "+all, "<time>")
 		}
 		said = append(said, text)
 		return nil

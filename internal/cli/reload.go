@@ -144,24 +144,10 @@ nothing changes.`,
 			if err != nil {
 				return err
 			}
-			if term.IsTerminal(a.stdout) {
-				doc = term.Visible(doc)
-			}
-			_, err = io.WriteString(a.stdout, printable(doc))
+			_, err = io.WriteString(a.stdout, term.Visible(doc))
 			return err
 		},
 	}
-}
-
-// printable returns s without the control characters that make up terminal
-// sequences. The model is given the rest as it was written.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || 0x7f <= r && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 func (a *app) reloadStatus() *cobra.Command {

@@ -100,43 +100,35 @@ func (a *app) replay(file string, f replayFlags) (faults int, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
-	name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 	r := record.Replayer{Binary: binary, Root: root, Dir: dir, Env: env, Config: config}
-	if f.json {
-		return a.replayJSON(r, name, f.plugin, calls)
+	report := record.Report{Recording: strings.TrimSuffix(filepath.Base(file), ".jsonl"), Plugin: f.plugin}
+	t := record.Timeline{Out: a.stdout, Paint: term.Palette(a.colored()), Width: paperWidth, Full: f.full}
+	if w := term.Columns(a.stdout); w > 0 {
+		t.Width = min(w, maxWidth)
 	}
-	color, width := a.screen()
-	t := record.Timeline{Out: a.stdout, Color: color, Width: width, Full: f.full}
-	t.Begin(name, strings.TrimSpace(f.plugin+" "+profile.Version), calls)
-	next, err := r.Run(calls, func(s record.Step) error {
+	if !f.json {
+		t.Begin(report.Recording, strings.TrimSpace(f.plugin+" "+profile.Version), calls)
+	}
+	report.Next, err = r.Run(calls, func(s record.Step) error {
 		if s.Fault != "" {
 			faults++
 		}
-		t.Step(s)
-		return nil
-	})
-	if err == nil {
-		t.End(next)
-	}
-	return faults, err
-}
-
-func (a *app) replayJSON(r record.Replayer, name, plugin string, calls []record.Call) (faults int, err error) {
-	report := record.Report{Recording: name, Plugin: plugin}
-	next, err := r.Run(calls, func(s record.Step) error {
-		if s.Fault != "" {
-			faults++
+		report.Calls = append(report.Calls, s)
+		if !f.json {
+			t.Step(s)
 		}
-		report.Calls = append(report.Calls, s.Report())
 		return nil
 	})
-	if err != nil {
-		return 0, err
+	switch {
+	case err != nil:
+		return faults, err
+	case f.json:
+		enc := json.NewEncoder(a.stdout)
+		enc.SetEscapeHTML(false)
+		return faults, enc.Encode(report)
 	}
-	report.Next = next.Report()
-	enc := json.NewEncoder(a.stdout)
-	enc.SetEscapeHTML(false)
-	return faults, enc.Encode(report)
+	t.End(report.Next)
+	return faults, nil
 }
 
 // readRecording reads the recording at path, or on stdin for "-".
@@ -213,13 +205,4 @@ func splitOptions(profile host.Profile, pairs []string) (env, config map[string]
 		}
 	}
 	return env, config, nil
-}
-
-// screen reports whether stdout takes colors, and how wide it is.
-func (a *app) screen() (color bool, width int) {
-	width = paperWidth
-	if w := term.Columns(a.stdout); w > 0 {
-		width = min(w, maxWidth)
-	}
-	return a.colored(), width
 }

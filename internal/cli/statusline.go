@@ -17,6 +17,7 @@ import (
 	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/statusline"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 // maxLinePayload is the most that is read of a status line's payload, in bytes.
@@ -66,7 +67,7 @@ func (a *app) statusLine(only string) {
 	}
 	line := ""
 	if err == nil {
-		line = statusline.Line(a.parts(p, only), a.env.Getenv("NO_COLOR") == "")
+		line = statusline.Line(a.parts(p, only), term.Palette(a.env.Getenv("NO_COLOR") == ""))
 	}
 	if out := statusline.Append(first, line); out != "" {
 		fmt.Fprintln(a.stdout, out)
@@ -143,7 +144,7 @@ The settings are those in CLAUDE_CONFIG_DIR, or else in ~/.claude.`,
 			if err != nil {
 				return err
 			}
-			if below(self, filepath.Join(a.host.Config, "plugins")) {
+			if state.Within(realPath(filepath.Join(a.host.Config, "plugins")), self) {
 				self = "" // it goes with the plugin, and the wrapper finds the next
 			}
 			c, err := a.place().Install(self)

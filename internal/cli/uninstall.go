@@ -30,12 +30,12 @@ func (a *app) uninstallCommand() *cobra.Command {
 		Short: "Remove what the plugins have left of this project and in your home",
 		Long: `Remove what the plugins have left: the state of this project with its digest,
 the status line, recordings of this project, and the plugins' data directories.
-What git tracks, and what is not ours, stays and is named. Other projects keep
-theirs; the last lines say how to find it.
+What git tracks and what somebody else put there is kept and named. Other
+projects keep their state; the last lines say how to find it.
 
-The plugins themselves are the client's to remove; the commands for that are
-printed, too. Sessions write again at their next turn, so close them first. If
-only a session knows ccreload, type this as the last thing in it:
+The plugins themselves are removed by Claude Code; the commands for that are
+printed, too. Open sessions write again at their next turn, so close them first.
+If ccreload is found inside a session only, type this as the last thing in it:
 ! ccreload uninstall`,
 		Example: `  ccreload uninstall --dry-run   only say what would go
   ccreload uninstall`,
@@ -44,7 +44,7 @@ only a session knows ccreload, type this as the last thing in it:
 			return a.uninstall(cmd.Context(), dryRun)
 		},
 	}
-	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "say what would be removed and remove nothing")
+	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "remove nothing, only say what would be removed")
 	return cmd
 }
 
@@ -54,28 +54,15 @@ func (a *app) uninstall(ctx context.Context, dryRun bool) error {
 	if err != nil {
 		return err
 	}
-	status, err := a.place().Status()
-	if err != nil {
-		return err
-	}
-	line := status == statusline.Ours || status == statusline.Broken
 	verb := "removed"
 	if dryRun {
 		verb = "would remove"
 	}
-	if line && !dryRun {
-		if _, err := a.place().Uninstall(); err != nil {
-			return err
-		}
-	}
-	if line {
-		fmt.Fprintf(a.stdout, "%s the status line and put your settings back\n", verb)
-	}
 	say := func(format string, args ...any) {
-		fmt.Fprintln(a.stdout, term.Visible(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(a.stdout, term.Line(fmt.Sprintf(format, args...)))
 	}
 	var failed []error
-	some := line
+	some := false
 	for _, l := range found {
 		if !dryRun {
 			if err := l.remove(); err != nil {
@@ -83,22 +70,16 @@ func (a *app) uninstall(ctx context.Context, dryRun bool) error {
 				continue
 			}
 		}
-		for _, path := range l.paths() {
-			some = true
-			say("%s %s", verb, path)
+		some = some || len(l.what) > 0
+		for _, what := range l.what {
+			say("%s %s", verb, what)
 		}
 		for _, path := range l.kept {
-			say("kept %s: it is not ours", path)
+			say("kept %s: %s", path, l.why)
 		}
 	}
-	recorded, err := a.removeRecordings(dryRun)
-	failed = append(failed, err)
-	for _, path := range recorded {
-		some = true
-		say("%s %s", verb, path)
-	}
 	if !some {
-		say("There is nothing of ours left here.")
+		say("Nothing of the plugins is left here.")
 	}
 	a.tellRest(list)
 	return errors.Join(failed...)
@@ -106,27 +87,22 @@ func (a *app) uninstall(ctx context.Context, dryRun bool) error {
 
 // leftover is something of ours to remove.
 type leftover struct {
-	path string
-	// Of a directory in which others have put something: the files that are
-	// ours, and what is not. It stays then, and so does its .gitignore, without
-	// which git would see what is kept.
-	ours, kept []string
+	what   []string // as a person is told
+	remove func() error
+	// kept is what others have put there, and why it stays.
+	kept []string
+	why  string
 }
 
-// paths are what remove takes away.
-func (l leftover) paths() []string {
-	if len(l.kept) > 0 {
-		return l.ours
-	}
-	return []string{l.path}
-}
-
-func (l leftover) remove() error {
-	var errs []error
-	for _, path := range l.paths() {
-		errs = append(errs, os.RemoveAll(path))
-	}
-	return errors.Join(errs...)
+// files is the leftover of these paths.
+func files(paths ...string) leftover {
+	return leftover{what: paths, remove: func() error {
+		var errs []error
+		for _, path := range paths {
+			errs = append(errs, os.RemoveAll(path))
+		}
+		return errors.Join(errs...)
+	}}
 }
 
 // leftovers lists what is ours to remove.
@@ -139,6 +115,16 @@ func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, erro
 		return nil, err
 	}
 	var out []leftover
+	line, err := a.place().Status()
+	if err != nil {
+		return nil, err
+	}
+	if line == statusline.Ours || line == statusline.Broken {
+		out = append(out, leftover{what: []string{"the status line from your settings"}, remove: func() error {
+			_, err := a.place().Uninstall()
+			return err
+		}})
+	}
 	for _, p := range plugins() {
 		name := p.StateDir
 		path := filepath.Join(project, name)
@@ -150,13 +136,11 @@ func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, erro
 		if err != nil {
 			return nil, err
 		}
-		if tracked {
-			fmt.Fprintf(a.stdout, "kept %s: git tracks it\n", path)
-			continue
-		}
-		l, err := sift(path, p.Owns)
-		if err != nil {
-			return nil, err
+		l := leftover{kept: []string{path}, why: "git tracks it", remove: func() error { return nil }}
+		if !tracked {
+			if l, err = sift(path, p.Owns); err != nil {
+				return nil, err
+			}
 		}
 		out = append(out, l)
 	}
@@ -164,25 +148,34 @@ func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, erro
 		known := func(p installed) bool { return p.Data == dir }
 		if slices.ContainsFunc(list, known) || hasOurTraces(dir) {
 			if _, err := os.Lstat(dir); err == nil {
-				out = append(out, leftover{path: dir})
+				out = append(out, files(dir))
 			}
 		}
 	}
 	for _, p := range plugins() {
-		if p.Leftovers == nil {
-			continue
-		}
-		for _, path := range p.Leftovers(a.host.Config) {
-			out = append(out, leftover{path: path})
+		if p.Leftovers != nil {
+			out = append(out, files(p.Leftovers(a.host.Config)...))
 		}
 	}
-	return out, nil
+	store, err := a.recordStore()
+	if err != nil {
+		return nil, err
+	}
+	recordings := leftover{remove: store.Drop}
+	for _, path := range []string{store.Ongoing(), store.Finished()} {
+		if _, err := os.Lstat(path); err == nil {
+			recordings.what = append(recordings.what, path)
+		}
+	}
+	return append(out, recordings), nil
 }
 
-// sift tells what is ours in the state directory at dir from what is not. Links
-// are not followed, and what is neither a file nor a link is not ours.
+// sift tells what is ours in the state directory at dir from what is not. Where
+// something is not, the directory stays and its .gitignore with it, without
+// which git would see what is kept. Links are not followed, and what is neither
+// a file nor a link is not ours.
 func sift(dir string, ours func(name string) bool) (leftover, error) {
-	l := leftover{path: dir}
+	var remove, kept []string
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
@@ -193,12 +186,17 @@ func sift(dir string, ours func(name string) bool) (leftover, error) {
 		}
 		switch t := e.Type(); {
 		case !ours(filepath.ToSlash(rel)) || t != 0 && t != fs.ModeSymlink:
-			l.kept = append(l.kept, path)
+			kept = append(kept, path)
 		case e.Name() != ignoreName:
-			l.ours = append(l.ours, path)
+			remove = append(remove, path)
 		}
 		return nil
 	})
+	if len(kept) == 0 {
+		return files(dir), err
+	}
+	l := files(remove...)
+	l.kept, l.why = kept, "it is not ours"
 	return l, err
 }
 
@@ -224,25 +222,6 @@ func hasOurTraces(dir string) bool {
 		name := e.Name()
 		return name == hook.LogName || name == options.StampFile || strings.HasPrefix(name, "platform-") || strings.HasPrefix(name, "told-")
 	})
-}
-
-// removeRecordings drops the recordings of this project, with the directories
-// that are empty then, and returns the files it found.
-func (a *app) removeRecordings(dryRun bool) ([]string, error) {
-	store, err := a.recordStore()
-	if err != nil {
-		return nil, err
-	}
-	var found []string
-	for _, path := range []string{store.Ongoing(), store.Finished()} {
-		if _, err := os.Lstat(path); err == nil {
-			found = append(found, path)
-		}
-	}
-	if dryRun {
-		return found, nil
-	}
-	return found, store.Drop()
 }
 
 // tellRest names what lies elsewhere and what only the client can remove.

@@ -17,6 +17,7 @@ import (
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/plugin"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -92,17 +93,17 @@ func preTool(call *host.Call) (host.Output, error) {
 	return host.Output{Ask: textAsk}, nil
 }
 
-// check says what document waits for the next session.
-func check(at plugin.Place) []plugin.Finding {
+// check adds what document waits for the next session.
+func check(at plugin.Place, found *problem.Findings) {
 	const check = "handoff"
 	arm, _ := handover.FindArm(dirOf(at.Project))
 	switch path := arm.Item; {
 	case path == "":
-		return []plugin.Finding{plugin.OK(check, "none waits for the next session")}
+		found.OK(check, "none waits for the next session")
 	case !isFile(path):
-		return []plugin.Finding{plugin.Note(check, "", "%s was to wait for the next session and is not there any more", path)}
+		found.Note(check, "", "%q was to wait for the next session, but it is gone", path)
 	default:
-		return []plugin.Finding{plugin.OK(check, "%s waits for the next session", path)}
+		found.OK(check, "%s waits for the next session", path)
 	}
 }
 

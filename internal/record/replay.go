@@ -33,23 +33,35 @@ type Replayer struct {
 	Config map[string]string
 }
 
+// Report is a replay for programs.
+type Report struct {
+	Recording string `json:"recording"`
+	Plugin    string `json:"plugin"`
+	Calls     []Step `json:"calls"`
+	// Next is what a session is given that starts after the recording.
+	Next Step `json:"next"`
+}
+
 // Step is one call as it went this time. In texts, the replay's directories
 // are $PROJECT, $HOME and $TMP again.
 type Step struct {
-	T         float64       // seconds, as recorded
-	Payload   host.Payload  // what was asked
-	Client    string        // the client's version as far as the transcript tells
-	Tokens    int           // occupancy after the call, -1 when unknown
-	Processes int           // how many hooks were started
-	Took      time.Duration // for all of them
-	Said      host.Output   // what they answered
-	Fault     string        // what went wrong, from the debug log or the host's point of view
+	T         float64    `json:"t"` // seconds, as recorded
+	Event     host.Event `json:"event"`
+	Session   string     `json:"session"`
+	Processes int        `json:"processes"`          // hooks that were started
+	Millis    float64    `json:"ms"`                 // for all of them
+	Tokens    *int       `json:"tokens,omitempty"`   // occupancy after the call; absent when unknown
+	Message   string     `json:"message,omitempty"`  // for the person
+	Hidden    bool       `json:"hidden,omitempty"`   // which the client does not show
+	Context   string     `json:"context,omitempty"`  // for the model
+	Continue  string     `json:"continue,omitempty"` // with which the turn goes on
+	Ask       string     `json:"ask,omitempty"`      // why the person is asked before the tool runs
+	Fault     string     `json:"fault,omitempty"`    // from the debug log, or in the eyes of the host
+
+	Payload host.Payload `json:"-"` // what was asked
 }
 
-// Hidden reports whether the host does not show Said.Message.
-func (s Step) Hidden() bool {
-	return s.Said.Message != "" && host.Claude{}.When(s.Payload, host.ToPerson, s.Client) != s.Payload.Event
-}
+func (s Step) silent() bool { return s.Message+s.Context+s.Continue+s.Ask == "" }
 
 // Run replays calls in order and hands each step to each as it is done. Then
 // it starts one more session in the same place, which no recording has, and
@@ -182,30 +194,29 @@ func (p *player) play(c Call, until int, late []json.RawMessage) (Step, error) {
 	if late, err = p.world.places.expandRows(late); err != nil {
 		return Step{}, err
 	}
-	arrive := func() error { return p.world.append(payload.TranscriptPath, late, false) }
-	step := Step{T: c.T, Payload: payload, Tokens: -1}
+	step := Step{T: c.T, Event: payload.Event, Session: payload.SessionID, Payload: payload}
 	p.look(&step)
 	for _, h := range p.hooks.started(payload) {
 		step.Processes++
-		if err := p.start(h, c, &step, arrive); err != nil {
+		if err := p.start(h, c, &step, late); err != nil {
 			return Step{}, err
 		}
-		arrive = func() error { return nil }
+		late = nil
 	}
-	if step.Processes == 0 {
-		if err := arrive(); err != nil {
-			return Step{}, err
-		}
+	if err := p.world.append(payload.TranscriptPath, late, false); err != nil {
+		return Step{}, err
 	}
 	p.world.last = time.Now()
+	step.Hidden = step.Message != "" && host.Claude{}.When(payload, host.ToPerson, p.client) != payload.Event
 	for _, msg := range p.faults() {
 		step.fault(p.world.places.out(msg))
 	}
 	return step, nil
 }
 
-// start runs one handler as the host does and adds to step what it said.
-func (p *player) start(h handler, c Call, step *Step, arrive func() error) error {
+// start runs one handler as the host does and adds to step what it said. The
+// rows late arrive while it runs.
+func (p *player) start(h handler, c Call, step *Step, late []json.RawMessage) error {
 	ctx, cancel := context.WithTimeout(context.Background(), h.timeout())
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Binary, h.Args...)
@@ -224,21 +235,21 @@ func (p *player) start(h handler, c Call, step *Step, arrive func() error) error
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	var err error
+	answered := false
 	select {
 	case err = <-done:
-		step.Took += time.Since(begun)
+		answered = true
 		p.look(step) // at what the hook has seen
-		if err := arrive(); err != nil {
-			return err
-		}
 	case <-time.After(latency):
-		if err := arrive(); err != nil {
-			return err
-		}
+	}
+	if err := p.world.append(step.Payload.TranscriptPath, late, false); err != nil {
+		return err
+	}
+	if !answered {
 		err = <-done
-		step.Took += time.Since(begun)
 		p.look(step)
 	}
+	step.Millis += float64(time.Since(begun).Microseconds()) / 1000
 	said, invalid := host.Claude{}.Parse(step.Payload.Event, stdout.Bytes())
 	switch {
 	case ctx.Err() != nil:
@@ -250,10 +261,12 @@ func (p *player) start(h handler, c Call, step *Step, arrive func() error) error
 	case stderr.Len() > 0:
 		step.fault("on stderr: " + strings.TrimSpace(stderr.String()))
 	}
-	step.Said.Message = join(step.Said.Message, p.world.places.out(said.Message))
-	step.Said.Context = join(step.Said.Context, p.world.places.out(said.Context))
-	step.Said.Continue = join(step.Said.Continue, p.world.places.out(said.Continue))
-	step.Said.Ask = join(step.Said.Ask, p.world.places.out(said.Ask))
+	for _, text := range []struct {
+		of  *string
+		add string
+	}{{&step.Message, said.Message}, {&step.Context, said.Context}, {&step.Continue, said.Continue}, {&step.Ask, said.Ask}} {
+		*text.of = strings.TrimPrefix(*text.of+"\n"+p.world.places.out(text.add), "\n")
+	}
 	return nil
 }
 
@@ -261,12 +274,11 @@ func (p *player) start(h handler, c Call, step *Step, arrive func() error) error
 func (p *player) look(step *Step) {
 	tail, err := transcript.ReadTail(step.Payload.TranscriptPath)
 	if err == nil && tail.Known && !tail.Estimate {
-		step.Tokens = tail.Tokens
+		step.Tokens = &tail.Tokens
 	}
 	if err == nil && tail.Version != "" {
 		p.client = tail.Version
 	}
-	step.Client = p.client
 }
 
 // faults returns the faults that were logged since it was last called.
@@ -292,13 +304,6 @@ func (s *Step) fault(msg string) {
 		msg = s.Fault + "; " + msg
 	}
 	s.Fault = msg
-}
-
-func join(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "\n" + b
 }
 
 // FindRoot returns the root of the tree of plugin and what its ccreload.json

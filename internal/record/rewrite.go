@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/ccreload/ccreload/internal/jsonscan"
 )
 
 // fillKey is the one key of an object that stands for a string.
@@ -143,16 +145,7 @@ func (r *rewriter) array(path []string) error {
 	}
 }
 
-// quote returns s as JSON, without the escapes that only HTML needs.
-func quote(s string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic(err) // a string always encodes
-	}
-	return bytes.TrimRight(b.Bytes(), "\n")
-}
+func quote(s string) []byte { return []byte(jsonscan.Quote(s)) }
 
 // fillOf returns the fill for a string of n characters.
 func fillOf(n int) []byte { return []byte(`{"` + fillKey + `":` + strconv.Itoa(n) + `}`) }

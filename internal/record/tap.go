@@ -136,7 +136,10 @@ func (s Store) Open() (*os.File, error) {
 
 // Tap records a hook call, if recording is on for its project: it is the Tap
 // of hook.Run. While recording is off, it costs one look at the file system.
-func Tap(call *host.Call, stdin []byte) error {
+func Tap(call *host.Call, stdin []byte) error { return tap(call, stdin, tapWait) }
+
+// tap is Tap that waits that long for another hook.
+func tap(call *host.Call, stdin []byte, wait time.Duration) error {
 	// Nearly nobody has ever recorded anything.
 	if _, err := os.Lstat(shelves(call.Env.Getenv)); err != nil {
 		return nil
@@ -147,7 +150,7 @@ func Tap(call *host.Call, stdin []byte) error {
 		return nil
 	}
 	call.Slow()
-	return state.NewDir(store.dir).WithLock(tapWait, func(tx *state.Tx) error {
+	return state.NewDir(store.dir).WithLock(wait, func(tx *state.Tx) error {
 		return store.take(tx, call, stdin)
 	})
 }

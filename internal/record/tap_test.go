@@ -230,7 +230,7 @@ func TestTapTakesManyAtOnce(t *testing.T) {
 		}
 		wg.Go(func() {
 			stdin := fmt.Sprintf(`{"hook_event_name":"Stop","n":%d,"pad":%q}`, i, strings.Repeat("z", 100_000))
-			if err := Tap(call, []byte(stdin)); err != nil {
+			if err := tap(call, []byte(stdin), time.Hour); err != nil {
 				t.Error(err)
 			}
 		})

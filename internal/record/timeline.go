@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/term"
@@ -34,7 +33,7 @@ const (
 // a terminal would obey is shown to it in print.
 type Timeline struct {
 	Out   io.Writer
-	Color bool // ANSI colors
+	Paint term.Palette
 	Width int  // columns
 	Full  bool // texts are printed whole
 
@@ -61,44 +60,43 @@ func (t *Timeline) Begin(name, plugin string, calls []Call) {
 		}
 	}
 	last := calls[len(calls)-1].T
-	fmt.Fprintf(t.Out, "%s  %s\n\n", t.bold(term.Visible(name)), t.dim(fmt.Sprintf("%s · %s · %.0f s · %s",
+	fmt.Fprintf(t.Out, "%s  %s\n\n", t.Paint.In(term.Bold, term.Visible(name)), t.Paint.In(term.Dim, fmt.Sprintf("%s · %s · %.0f s · %s",
 		plugin, count(len(calls), "hook call"), last, count(max(len(ids), 1), "session"))))
 }
 
 // Step prints one step.
 func (t *Timeline) Step(s Step) {
-	mark := t.dim(markNone)
+	mark := t.Paint.In(term.Dim, markNone)
 	switch {
 	case s.Fault != "":
-		mark = t.red(markFault)
-	case !s.Said.Silent():
-		mark = t.green(markSaid)
+		mark = t.Paint.In(term.Red, markFault)
+	case !s.silent():
+		mark = t.Paint.In(term.Green, markSaid)
 	case s.Processes > 0:
-		mark = t.dim(markSilent)
+		mark = t.Paint.In(term.Dim, markSilent)
 	}
-	about := describe(s)
-	if name := t.names[s.Payload.SessionID]; name != "" {
+	about := term.Line(describe(s))
+	if name := t.names[s.Session]; name != "" {
 		about = strings.TrimSpace(name + "  " + about)
 	}
-	about = term.Visible(about)
-	event := fmt.Sprintf("%-16s", term.Visible(string(s.Payload.Event)))
-	if s.Said.Silent() && s.Fault == "" {
-		event, about = t.dim(event), t.dim(about)
+	event := term.Pad(term.Line(string(s.Event)), 16)
+	if s.silent() && s.Fault == "" {
+		event, about = t.Paint.In(term.Dim, event), t.Paint.In(term.Dim, about)
 	} else {
-		event = t.bold(event)
+		event = t.Paint.In(term.Bold, event)
 	}
 	fmt.Fprintln(t.Out, strings.TrimRight(fmt.Sprintf("%6.1f s  %s  %s  %s", s.T, mark, event, about), " "))
 	t.started += s.Processes
 	label := "on screen"
-	if s.Hidden() {
+	if s.Hidden {
 		label = "not shown"
 	}
-	t.text(label, s.Said.Message, t.yellow)
-	t.text("asks", s.Said.Ask, t.yellow)
-	t.text("to model", s.Said.Continue, t.cyan)
-	t.text("to model", s.Said.Context, t.cyan)
-	t.text("fault", s.Fault, t.red)
-	if s.Said.Context != "" && s.Payload.Event != host.PostToolUse {
+	t.text(label, s.Message, term.Yellow)
+	t.text("asks", s.Ask, term.Yellow)
+	t.text("to model", s.Continue, term.Cyan)
+	t.text("to model", s.Context, term.Cyan)
+	t.text("fault", s.Fault, term.Red)
+	if s.Context != "" && s.Event != host.PostToolUse {
 		t.given = &s
 	}
 }
@@ -106,10 +104,10 @@ func (t *Timeline) Step(s Step) {
 // End prints the foot: the marks, and the digest that a new session receives.
 // next is the session that was started after the recording.
 func (t *Timeline) End(next Step) {
-	fmt.Fprintf(t.Out, "\n%s\n\n", t.dim(fmt.Sprintf("%s %s started.  %s a hook spoke  %s it had nothing to say  %s none was started",
+	fmt.Fprintf(t.Out, "\n%s\n\n", t.Paint.In(term.Dim, fmt.Sprintf("%s %s started.  %s a hook spoke  %s it had nothing to say  %s none was started",
 		count(t.started, "hook"), was(t.started), markSaid, markSilent, markNone)))
 	given, when := t.given, ""
-	if next.Said.Context != "" {
+	if next.Context != "" {
 		given, when = &next, "The next session receives"
 	} else if given != nil {
 		when = fmt.Sprintf("The session that began at %.1f s received", given.T)
@@ -118,22 +116,22 @@ func (t *Timeline) End(next Step) {
 		fmt.Fprintln(t.Out, "No digest was handed on: the next session starts empty.")
 		return
 	}
-	fmt.Fprintf(t.Out, "%s %s\n\n", t.bold(when), t.dim("("+count(host.Len(given.Said.Context), "character")+")"))
-	if given == &next && next.Said.Message != "" {
-		t.text("on screen", next.Said.Message, t.yellow)
+	fmt.Fprintf(t.Out, "%s %s\n\n", t.Paint.In(term.Bold, when), t.Paint.In(term.Dim, "("+count(host.Len(given.Context), "character")+")"))
+	if given == &next && next.Message != "" {
+		t.text("on screen", next.Message, term.Yellow)
 		fmt.Fprintln(t.Out)
 	}
-	for _, line := range wrap(term.Visible(strings.TrimSpace(given.Said.Context)), t.width()-4) {
-		fmt.Fprintln(t.Out, strings.TrimRight("  "+t.dim("│")+" "+line, " "))
+	for _, line := range term.Wrap(term.Visible(strings.TrimSpace(given.Context)), t.width()-4) {
+		fmt.Fprintln(t.Out, strings.TrimRight("  "+t.Paint.In(term.Dim, "│")+" "+line, " "))
 	}
 }
 
 // text prints a text with a label at its left.
-func (t *Timeline) text(label, s string, paint func(string) string) {
+func (t *Timeline) text(label, s string, color term.Color) {
 	if s == "" {
 		return
 	}
-	lines := wrap(term.Visible(strings.TrimSpace(s)), t.width()-marginWidth)
+	lines := term.Wrap(term.Visible(strings.TrimSpace(s)), t.width()-marginWidth)
 	if more := len(lines) - excerpt; !t.Full && more > 1 {
 		lines = append(lines[:excerpt], "… "+count(more, "more line"))
 	}
@@ -141,7 +139,7 @@ func (t *Timeline) text(label, s string, paint func(string) string) {
 		if i > 0 {
 			label = ""
 		}
-		fmt.Fprintln(t.Out, strings.TrimRight(fmt.Sprintf("%13s%-9s  %s %s", "", label, t.dim("│"), paint(line)), " "))
+		fmt.Fprintln(t.Out, strings.TrimRight(fmt.Sprintf("%13s%-9s  %s %s", "", label, t.Paint.In(term.Dim, "│"), t.Paint.In(color, line)), " "))
 	}
 }
 
@@ -159,11 +157,11 @@ func describe(s Step) string {
 			add("%s", p.Model)
 		}
 	case host.UserPromptSubmit:
-		add("“%s”", oneLine(p.Prompt))
+		add("“%s”", inLine(p.Prompt))
 	case host.Stop:
-		add("“%s”", oneLine(p.LastMessage))
-		if s.Tokens >= 0 {
-			add("%s tokens", thousands(s.Tokens))
+		add("“%s”", inLine(p.LastMessage))
+		if s.Tokens != nil {
+			add("%s tokens", thousands(*s.Tokens))
 		}
 		if p.StopHookActive {
 			add("continued by a hook")
@@ -171,7 +169,7 @@ func describe(s Step) string {
 		if p.BackgroundTasks > 0 {
 			add("%s", count(p.BackgroundTasks, "background task"))
 		}
-		if s.Said.Continue != "" {
+		if s.Continue != "" {
 			add("the turn goes on")
 		}
 	case host.StopFailure:
@@ -191,29 +189,8 @@ func describe(s Step) string {
 	return strings.Join(parts, " · ")
 }
 
-func oneLine(s string) string { return host.Cut(strings.Join(strings.Fields(s), " "), aboutWidth) }
-
-// wrap breaks s into lines of at most width characters, between words where
-// it can. Line breaks of s stay.
-func wrap(s string, width int) []string {
-	var out []string
-	for _, line := range strings.Split(s, "\n") {
-		for utf8.RuneCountInString(line) > width {
-			runes := []rune(line)
-			at := width
-			for at > width/2 && runes[at] != ' ' {
-				at--
-			}
-			if runes[at] != ' ' {
-				at = width
-			}
-			out = append(out, strings.TrimRight(string(runes[:at]), " "))
-			line = strings.TrimLeft(string(runes[at:]), " ")
-		}
-		out = append(out, line)
-	}
-	return out
-}
+// inLine returns the beginning of s, as much of it as a line shows.
+func inLine(s string) string { return term.Cut(term.Line(s), aboutWidth) }
 
 func count(n int, what string) string {
 	if n == 1 {
@@ -235,64 +212,4 @@ func thousands(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-func (t *Timeline) bold(s string) string   { return t.paint("1", s) }
-func (t *Timeline) dim(s string) string    { return t.paint("2", s) }
-func (t *Timeline) red(s string) string    { return t.paint("31", s) }
-func (t *Timeline) green(s string) string  { return t.paint("32", s) }
-func (t *Timeline) yellow(s string) string { return t.paint("33", s) }
-func (t *Timeline) cyan(s string) string   { return t.paint("36", s) }
-
-func (t *Timeline) paint(code, s string) string {
-	if !t.Color || s == "" {
-		return s
-	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
-}
-
-// Report is a replay for machines.
-type Report struct {
-	Recording string       `json:"recording"`
-	Plugin    string       `json:"plugin"`
-	Calls     []ReportCall `json:"calls"`
-	// Next is what a session is given that starts after the recording.
-	Next ReportCall `json:"next"`
-}
-
-// ReportCall is one step of a Report.
-type ReportCall struct {
-	T         float64    `json:"t"` // seconds
-	Event     host.Event `json:"event"`
-	Session   string     `json:"session"`
-	Processes int        `json:"processes"`          // hooks that were started
-	Millis    float64    `json:"ms"`                 // for all of them
-	Tokens    *int       `json:"tokens,omitempty"`   // occupancy; absent when unknown
-	Message   string     `json:"message,omitempty"`  // for the person
-	Hidden    bool       `json:"hidden,omitempty"`   // which the client does not show
-	Context   string     `json:"context,omitempty"`  // for the model
-	Continue  string     `json:"continue,omitempty"` // with which the turn goes on
-	Ask       string     `json:"ask,omitempty"`      // why the person is asked before the tool runs
-	Fault     string     `json:"fault,omitempty"`
-}
-
-// Report returns s for machines.
-func (s Step) Report() ReportCall {
-	r := ReportCall{
-		T:         s.T,
-		Event:     s.Payload.Event,
-		Session:   s.Payload.SessionID,
-		Processes: s.Processes,
-		Millis:    float64(s.Took.Microseconds()) / 1000,
-		Message:   s.Said.Message,
-		Hidden:    s.Hidden(),
-		Context:   s.Said.Context,
-		Continue:  s.Said.Continue,
-		Ask:       s.Said.Ask,
-		Fault:     s.Fault,
-	}
-	if s.Tokens >= 0 {
-		r.Tokens = &s.Tokens
-	}
-	return r
 }

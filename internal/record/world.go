@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
 )
 
 // world is the throw-away machine a recording is replayed on.
@@ -100,17 +101,10 @@ func (w *world) configure(config map[string]string) error {
 	return nil
 }
 
-// below reports whether path is below dir. A recording may name any path, a
-// replay touches only its own.
-func below(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != "." && filepath.IsLocal(rel)
-}
-
 // editable reports whether a recorded tool call may change the file at path:
 // one of the project's that git takes no orders from.
 func (w *world) editable(path string) bool {
-	return below(w.places.Project, path) &&
+	return state.Within(w.places.Project, path) &&
 		!slices.ContainsFunc(strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }), func(elem string) bool {
 			return strings.EqualFold(elem, ".git")
 		})
@@ -121,7 +115,7 @@ func (w *world) append(path string, rows []json.RawMessage, anew bool) error {
 	if len(rows) == 0 && !anew {
 		return nil
 	}
-	if !below(filepath.Join(w.places.Home, ".claude"), path) {
+	if !state.Within(filepath.Join(w.places.Home, ".claude"), path) {
 		return fmt.Errorf("transcript %q is outside $HOME/.claude", w.places.out(path))
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

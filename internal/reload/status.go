@@ -1,7 +1,6 @@
 package reload
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/plugin"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
@@ -153,36 +153,31 @@ func (d Store) context(dir state.Dir, transcriptPath string) ContextStatus {
 	return c
 }
 
-// check says what waits for the next session.
-func check(at plugin.Place) []plugin.Finding {
+// check adds what waits for the next session.
+func check(at plugin.Place, found *problem.Findings) {
 	const check = "digest"
 	s := Store{Project: at.Project, Env: at.Env, Host: at.Host, Profile: at.Profile}.Status("")
-	var out []plugin.Finding
 	if s.ArmOdd {
-		out = append(out, plugin.Problem(check, "remove it", "what stands at .reload/pending is not a file, so nothing can be armed"))
+		found.Bad(check, "remove it", "%q is not a regular file, so nothing can be armed", ".reload/pending")
 	}
 	switch d := s.Digest; {
 	case d == nil && s.Armed:
-		out = append(out, plugin.Problem(check, "/cc-reload:snapshot, or remove .reload/pending", "armed, and there is no digest to hand on"))
+		found.Bad(check, "/cc-reload:snapshot, or remove .reload/pending", "armed, but there is no digest to hand on")
 	case d == nil:
-		out = append(out, plugin.OK(check, "none yet"))
+		found.OK(check, "none yet")
 	case d.Problem != "":
-		out = append(out, plugin.Problem(check, "", "it cannot be handed on: %s", d.Problem))
+		found.Bad(check, "", "it cannot be handed on: %s", d.Problem)
 	default:
-		age := (time.Duration(d.AgeSeconds) * time.Second).Round(time.Minute)
-		says := fmt.Sprintf("written %s ago", strings.TrimSuffix(age.String(), "0s"))
-		if age == 0 {
-			says = "written just now"
+		written := "just now"
+		if age := (time.Duration(d.AgeSeconds) * time.Second).Round(time.Minute); age > 0 {
+			written = strings.TrimSuffix(age.String(), "0s") + " ago"
 		}
-		switch {
-		case s.Claimed:
-			says += ", handed to a session that has not answered yet"
-		case s.Armed:
-			says += ", armed for the next session"
-		default:
-			says += ", not armed"
+		next := "not armed"
+		if s.Claimed {
+			next = "handed to a session that has not answered yet"
+		} else if s.Armed {
+			next = "armed for the next session"
 		}
-		out = append(out, plugin.OK(check, "%s", says))
+		found.OK(check, "written %s, %s", written, next)
 	}
-	return out
 }

@@ -11,31 +11,26 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/proc"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
-const (
-	separator = " | "
-	yellow    = "\x1b[33m"
-	red       = "\x1b[31m"
-	plain     = "\x1b[0m"
-)
+const separator = " | "
 
 // Line joins the parts that have something to show. The host reads the line
 // from a pipe and shows colors, so it is the caller's to know whether they
 // are wanted.
-func Line(parts []Part, color bool) string {
+func Line(parts []Part, paint term.Palette) string {
 	var shown []string
 	for _, p := range parts {
 		if p == (Part{}) {
 			continue
 		}
 		value := p.Value
-		switch {
-		case !color || p.Level == Calm:
-		case p.Level == Near:
-			value = yellow + value + plain
-		default:
-			value = red + value + plain
+		switch p.Level {
+		case Near:
+			value = paint.In(term.Yellow, value)
+		case Over:
+			value = paint.In(term.Red, value)
 		}
 		shown = append(shown, p.Label+value+p.Note)
 	}
@@ -52,7 +47,7 @@ func Append(first, line string) string {
 	case line == "":
 		return first
 	case strings.Contains(first, "\x1b["):
-		first += plain
+		first += term.Reset
 	}
 	return first + separator + line
 }

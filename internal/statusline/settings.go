@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/ccreload/ccreload/internal/jsonscan"
 )
@@ -58,9 +57,9 @@ func (s settings) withCommand(command string) settings {
 		return s.insert(command)
 	}
 	if c, ok := s.commandOf(m); ok {
-		return s.splice(c.value, c.end, quote(command))
+		return s.splice(c.value, c.end, jsonscan.Quote(command))
 	}
-	return s.splice(m.value, m.end, s.object(command))
+	return s.splice(m.value, m.end, object(command))
 }
 
 // restored returns s with the status line that stood in before. What else has
@@ -142,54 +141,20 @@ func (s settings) splice(from, to int, text string) settings {
 	return append(out, s[to:]...)
 }
 
-// style is how the outermost object is laid out.
-type style struct{ newline, indent, colon string }
-
-func (s settings) style() style {
-	list := s.all()
-	if len(list) == 0 {
-		return style{"\n", "  ", ": "}
-	}
-	st := style{colon: ":"}
-	if strings.HasSuffix(string(s[list[0].start:list[0].value]), " ") {
-		st.colon = ": "
-	}
-	lead := string(s[s.open()+1 : list[0].start])
-	if i := strings.LastIndexByte(lead, '\n'); i >= 0 {
-		st.newline, st.indent = "\n", lead[i+1:]
-		if strings.HasSuffix(lead[:i], "\r") {
-			st.newline = "\r\n"
-		}
-	}
-	return st
+// object is a status line of ours.
+func object(command string) string {
+	return `{"type": "command", "command": ` + jsonscan.Quote(command) + `}`
 }
 
-// object is a status line of ours, laid out as the rest.
-func (s settings) object(command string) string {
-	st := s.style()
-	kind := `"type"` + st.colon + `"command",`
-	run := `"command"` + st.colon + quote(command)
-	if st.newline == "" {
-		return "{" + kind + strings.TrimPrefix(st.colon, ":") + run + "}"
-	}
-	inner := st.newline + st.indent + st.indent
-	return "{" + inner + kind + inner + run + st.newline + st.indent + "}"
-}
-
-// insert adds a status line behind the last member.
+// insert adds a status line behind the last member, laid out as the first one.
 func (s settings) insert(command string) settings {
-	st := s.style()
-	text := `"` + key + `"` + st.colon + s.object(command)
+	text := `"` + key + `": ` + object(command)
 	list := s.all()
 	if len(list) == 0 {
-		return s.splice(s.open()+1, s.shut(), st.newline+st.indent+text+st.newline)
+		return s.splice(s.open()+1, s.shut(), "\n  "+text+"\n")
 	}
 	at := list[len(list)-1].end
-	gap := st.newline + st.indent
-	if st.newline == "" {
-		gap = strings.TrimPrefix(st.colon, ":")
-	}
-	return s.splice(at, at, ","+gap+text)
+	return s.splice(at, at, ","+string(s[s.open()+1:list[0].start])+text)
 }
 
 // remove takes m out, with the comma that goes with it.
@@ -205,12 +170,4 @@ func (s settings) remove(m member) settings {
 		}
 	}
 	return s.splice(s.open()+1, s.shut(), "")
-}
-
-func quote(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.Encode(s) // a string always encodes
-	return strings.TrimSuffix(b.String(), "\n")
 }

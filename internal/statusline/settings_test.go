@@ -82,10 +82,10 @@ func TestSettingsKeepWhatTheUserChanged(t *testing.T) {
 
 func TestSettingsKeepTheLayout(t *testing.T) {
 	for in, want := range map[string]string{
-		"":                 "{\n  \"statusLine\": {\n    \"type\": \"command\",\n    \"command\": \"w\"\n  }\n}\n",
-		`{"a":1}`:          `{"a":1,"statusLine":{"type":"command","command":"w"}}`,
-		`{"a": 1}`:         `{"a": 1, "statusLine": {"type": "command", "command": "w"}}`,
-		"{\n\t\"a\": 1\n}": "{\n\t\"a\": 1,\n\t\"statusLine\": {\n\t\t\"type\": \"command\",\n\t\t\"command\": \"w\"\n\t}\n}",
+		"":                     "{\n  \"statusLine\": {\"type\": \"command\", \"command\": \"w\"}\n}\n",
+		`{"a":1}`:              `{"a":1,"statusLine": {"type": "command", "command": "w"}}`,
+		"{\n\t\"a\": 1\n}":     "{\n\t\"a\": 1,\n\t\"statusLine\": {\"type\": \"command\", \"command\": \"w\"}\n}",
+		"{\r\n  \"a\": 1\r\n}": "{\r\n  \"a\": 1,\r\n  \"statusLine\": {\"type\": \"command\", \"command\": \"w\"}\r\n}",
 		`{"statusLine":{"type":"command","command":"x","padding":2}}`: `{"statusLine":{"type":"command","command":"w","padding":2}}`,
 	} {
 		s, err := parse([]byte(in))
