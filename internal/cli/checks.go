@@ -303,9 +303,9 @@ func whyRuns(path, fromEnv string, p installed) string {
 	switch {
 	case fromEnv != "" && sameFile(path, fromEnv):
 		return binVar + " names it"
-	case state.Within(realPath(p.Root), path):
+	case state.Within(state.RealPath(p.Root), path):
 		return "it came with the plugin"
-	case p.Data != "" && state.Within(realPath(p.Data), path):
+	case p.Data != "" && state.Within(state.RealPath(p.Data), path):
 		return "it was fetched for this version of the plugin"
 	}
 	return "it was fetched for another installation of the plugin"
@@ -315,14 +315,6 @@ func sameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)
 	return errX == nil && errY == nil && os.SameFile(x, y)
-}
-
-// realPath returns path with its links resolved, as far as it exists.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
 }
 
 func runnable(path string) bool {

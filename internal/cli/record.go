@@ -14,6 +14,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/record"
+	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/term"
 )
 
@@ -83,7 +84,7 @@ func (a *app) recordStore() (record.Store, error) {
 	if err != nil {
 		return record.Store{}, err
 	}
-	return record.StoreFor(realPath(project), a.env.Getenv), nil
+	return record.StoreFor(state.RealPath(project), a.env.Getenv), nil
 }
 
 func (a *app) recordStatus() error {

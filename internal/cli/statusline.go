@@ -144,7 +144,7 @@ The settings are those in CLAUDE_CONFIG_DIR, or else in ~/.claude.`,
 			if err != nil {
 				return err
 			}
-			if state.Within(realPath(filepath.Join(a.host.Config, "plugins")), self) {
+			if state.Within(state.RealPath(filepath.Join(a.host.Config, "plugins")), self) {
 				self = "" // it goes with the plugin, and the wrapper finds the next
 			}
 			c, err := a.place().Install(self)

@@ -19,102 +19,98 @@ const (
 	pushTime   = 30 * time.Second
 )
 
-// CommitOnly commits the files at paths, as they are on disk, on top of HEAD
-// and returns the new commit's id. It never reads or writes the user's index:
-// what they have staged stays staged, and nothing else gets in. Hooks and
-// signing run as the user configured them, within a deadline. When a hook
-// adds other files, the commit is taken back. It fails with ErrIndexLocked,
-// ErrNothing, or with what git said; HEAD is then where it was.
+// CommitOnly commits the files at paths, as they are on disk, on top of HEAD.
+// It never reads or writes the user's index: what they have staged stays
+// staged, and nothing else gets in; what their index is to be told of the
+// commit is returned (see RefreshIndex). Hooks and signing run as the user
+// configured them, within a deadline. When a hook adds other files, the commit
+// is taken back. It fails with ErrIndexLocked, ErrNothing, or with what git
+// said, and then there is no commit of ours.
 //
-// HEAD must be a branch with a commit, and no operation may be in progress:
-// see Operation and Status.
-func (r *Repo) CommitOnly(ctx context.Context, message string, paths ...string) (string, error) {
+// HEAD must be a branch that has the commit before, and no operation may be in
+// progress: see Operation and Status.
+func (r *Repo) CommitOnly(ctx context.Context, before, message string, paths ...string) (IndexUpdate, error) {
 	if r.IndexLocked() {
-		return "", ErrIndexLocked
+		return IndexUpdate{}, ErrIndexLocked
 	}
 	dir, err := os.MkdirTemp("", "ccreload-index-")
 	if err != nil {
-		return "", err
+		return IndexUpdate{}, err
 	}
 	defer os.RemoveAll(dir)
 	index := filepath.Join(dir, "index")
 	// A copy of the user's index saves git from reading every file again.
 	if err := copyFile(index, filepath.Join(r.GitDir, "index")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+		return IndexUpdate{}, err
 	}
 	// Filters stay on here: one that encrypts must not be bypassed.
 	own := func(args ...string) call {
 		return call{dir: r.Dir, args: args, env: []string{"GIT_INDEX_FILE=" + index}, config: []string{"core.splitIndex=false"}}
 	}
-	before, err := r.head(ctx)
-	if err != nil {
-		return "", err
-	}
-	if _, err := own("read-tree", "--reset", before).run(ctx); err != nil {
-		return "", err
+	if _, err := own("read-tree", "--reset", "HEAD").run(ctx); err != nil {
+		return IndexUpdate{}, err
 	}
 	if _, err := own(append([]string{"add", "--"}, paths...)...).run(ctx); err != nil {
-		return "", err
-	}
-	switch _, err := own("diff-index", "--cached", "--quiet", before, "--").run(ctx); code(err) {
-	case 0:
-		return "", ErrNothing
-	case 1:
-	default:
-		return "", err
+		return IndexUpdate{}, err
 	}
 	commit := own("commit", "--quiet", "--no-status", "--file=-")
-	commit.acts, commit.stdin, commit.alone = true, message, r.Unattended
-	commit.limit = cmp.Or(r.CommitTime, commitTime)
+	commit.mutates, commit.stdin, commit.unattended = true, message, r.Unattended
+	commit.timeout = cmp.Or(r.CommitTime, commitTime)
 	_, failed := commit.run(ctx)
 	ctx = context.WithoutCancel(ctx) // whatever became of it has to be known
 
-	after, err := r.head(ctx)
-	if err != nil || after == before {
-		return "", errors.Join(failed, err)
+	// Even a call that failed may have made the commit: a hook after it hangs.
+	update, foreign, err := r.made(ctx, before, paths)
+	switch {
+	case err != nil:
+		return IndexUpdate{}, errors.Join(failed, err)
+	case len(update.Files) > 0:
+		return update, nil
+	case failed == nil && len(foreign) > 0:
+		err := fmt.Errorf("a commit hook added %q, so the commit was taken back", foreign)
+		_, undo := call{dir: r.Dir, args: []string{"update-ref", "-m", "handoff: take back a commit with files of others", "HEAD", update.parent, update.Commit}}.run(ctx)
+		return IndexUpdate{}, errors.Join(err, undo)
+	case code(failed) == 1:
+		// A hook said no, or there was nothing to say yes to.
+		if _, err := own("diff-index", "--cached", "--quiet", "HEAD", "--").run(ctx); err == nil {
+			return IndexUpdate{}, ErrNothing
+		}
 	}
-	// The commit is made, even if a hook after it failed.
-	foreign, err := r.foreignTo(ctx, before, after, paths)
-	if err == nil && len(foreign) == 0 {
-		return after, nil
-	}
-	if err == nil {
-		err = fmt.Errorf("a commit hook added %q, so the commit was taken back", foreign)
-	}
-	_, undo := call{dir: r.Dir, args: []string{"update-ref", "-m", "handoff: take back a commit with files of others", "HEAD", before, after}}.run(ctx)
-	return "", errors.Join(err, undo)
+	return IndexUpdate{}, cmp.Or(failed, ErrNothing)
 }
 
-func (r *Repo) head(ctx context.Context) (string, error) {
-	out, err := r.read(ctx, "rev-parse", "-q", "--verify", "HEAD^{commit}")
-	if code(err) == 1 {
-		return "", errors.New("HEAD has no commit yet")
-	}
-	return strings.TrimSpace(string(out)), err
-}
-
-// foreignTo returns what the commits from before to after change apart from
-// paths.
-func (r *Repo) foreignTo(ctx context.Context, before, after string, paths []string) ([]string, error) {
-	out, err := r.read(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-only", before, after)
-	if err != nil {
-		return nil, err
-	}
+// made looks for our commit among those that HEAD has since before, where the
+// user, or a hook after ours, may have made one too: ours changes files of paths
+// and no others. Without it, it returns the newest and what that one changes
+// beyond paths.
+func (r *Repo) made(ctx context.Context, before string, paths []string) (u IndexUpdate, foreign []string, err error) {
 	var ours []string
 	for _, p := range paths {
 		rel, err := r.Rel(p)
 		if err != nil {
-			return nil, err
+			return u, nil, err
 		}
 		ours = append(ours, rel)
 	}
-	var foreign []string
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		if name != "" && !slices.Contains(ours, name) {
-			foreign = append(foreign, name)
+	out, err := r.read(ctx, "log", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-show-signature", "--no-notes", "--format=%x01%H %P", before+"..HEAD", "--")
+	if err != nil {
+		return u, nil, err
+	}
+	for record := range strings.SplitSeq(strings.TrimPrefix(string(out), "\x01"), "\x01") {
+		ids, raw, _ := strings.Cut(record, "\x00")
+		id, parents, _ := strings.Cut(ids, " ")
+		parent, _, _ := strings.Cut(parents, " ")
+		made := IndexUpdate{Top: r.Top, Commit: id, parent: parent, Files: parseRaw(raw)}
+		others := made.beyond(ours)
+		if len(others) == 0 && len(made.Files) > 0 {
+			return made, nil, nil
+		}
+		if u.Commit == "" {
+			u, foreign = made, others
 		}
 	}
-	return foreign, nil
+	u.Files = nil
+	return u, foreign, nil
 }
 
 // Rel returns path, absolute or below Dir, as git names it: below Top, with
@@ -150,7 +146,7 @@ func (r *Repo) Push(ctx context.Context, branch string) error {
 		return fmt.Errorf("branch %q has no upstream; set one with git push -u", branch)
 	}
 	_, err = call{
-		dir: r.Dir, acts: true, alone: r.Unattended, limit: pushTime, config: []string{"push.followTags=false"},
+		dir: r.Dir, mutates: true, unattended: r.Unattended, timeout: pushTime, config: []string{"push.followTags=false"},
 		args: []string{"push", "--quiet", "--recurse-submodules=no", "--", remote, "refs/heads/" + branch + ":" + ref},
 	}.run(ctx)
 	return err
@@ -164,33 +160,55 @@ func copyFile(to, from string) error {
 	return os.WriteFile(to, data, 0o600)
 }
 
-// Adopt tells the user's index of files that CommitOnly has committed beside
-// it, as `git commit` would have done: without this, git status shows them as
-// staged for removal, and the user's next commit would undo ours. Only the
-// entries of those files change, and of them only the ones that neither the
-// user nor a later commit has touched since. It fails with ErrIndexLocked, or
-// during an operation (see Operation), and may be tried again later.
-func (r *Repo) Adopt(ctx context.Context, commit string, paths ...string) error {
-	if op := r.Operation(); op != "" {
-		return fmt.Errorf("a %s is in progress", op)
+// IndexUpdate is what the user's index is to be told of a commit that was made
+// beside it, as `git commit` would have done: without this, git status shows
+// its files as staged for removal, and the user's next commit would undo ours.
+type IndexUpdate struct {
+	Top    string  `json:"top"` // of the worktree
+	Commit string  `json:"commit"`
+	Files  []Entry `json:"files"`
+
+	parent string
+}
+
+// Entry is a file in two trees. Each side is "mode object", "" without the file.
+type Entry struct {
+	Path   string `json:"path"` // below the top of the worktree, with slashes
+	Before string `json:"before"`
+	After  string `json:"after"`
+
+	unmerged bool
+}
+
+// Paths returns the files of the update.
+func (u IndexUpdate) Paths() []string {
+	out := make([]string, len(u.Files))
+	for i, f := range u.Files {
+		out[i] = f.Path
 	}
+	return out
+}
+
+func (u IndexUpdate) beyond(paths []string) []string {
+	return slices.DeleteFunc(u.Paths(), func(p string) bool { return slices.Contains(paths, p) })
+}
+
+// RefreshIndex makes a pending index update. Only the entries of its files
+// change, and of them only the ones that neither the user nor a later commit
+// has touched since. It fails with ErrIndexLocked, or during an operation (see
+// Operation), and may be tried again later.
+func (r *Repo) RefreshIndex(ctx context.Context, u IndexUpdate) error {
 	if r.IndexLocked() {
 		return ErrIndexLocked
 	}
-	index, err := r.indexed(ctx, paths...)
+	staged, err := r.staged(ctx, u.Paths()...)
 	if err != nil {
 		return err
 	}
-	var trees [3]map[string]string
-	for i, tree := range []string{commit + "^", commit, "HEAD"} {
-		if trees[i], err = r.inTree(ctx, tree, paths...); err != nil {
-			return err
-		}
-	}
 	args := []string{"update-index", "--add"}
-	for _, p := range paths {
-		if before, ours, head := trees[0][p], trees[1][p], trees[2][p]; ours != "" && head == ours && index[p] == before {
-			args = append(args, "--cacheinfo", ours+","+p)
+	for _, f := range u.Files {
+		if f.After != "" && slices.Contains(staged, Entry{Path: f.Path, Before: f.After, After: f.Before}) {
+			args = append(args, "--cacheinfo", strings.Replace(f.After, " ", ",", 1)+","+f.Path)
 		}
 	}
 	if len(args) == 2 {
@@ -200,63 +218,52 @@ func (r *Repo) Adopt(ctx context.Context, commit string, paths ...string) error 
 	return err
 }
 
-// indexed returns the entries that the index has for paths below Top, inTree
-// those of a tree.
-func (r *Repo) indexed(ctx context.Context, paths ...string) (map[string]string, error) {
-	return r.entries(ctx, paths, "ls-files", "-s", "-z")
-}
-
-func (r *Repo) inTree(ctx context.Context, tree string, paths ...string) (map[string]string, error) {
-	return r.entries(ctx, paths, "ls-tree", "-z", tree)
-}
-
-func (r *Repo) entries(ctx context.Context, paths []string, args ...string) (map[string]string, error) {
-	out, err := call{dir: r.Top, args: append(append(args, "--"), paths...)}.run(ctx)
-	return parseEntries(string(out)), err
+// staged returns those of paths, below Top, in which the index differs from
+// HEAD. During an operation, when that says nothing of the user, it fails.
+func (r *Repo) staged(ctx context.Context, paths ...string) ([]Entry, error) {
+	if op := r.Operation(); op != "" {
+		return nil, fmt.Errorf("a %s is in progress", op)
+	}
+	out, err := call{dir: r.Top, args: append([]string{"diff-index", "--cached", "--raw", "--no-abbrev", "--no-renames", "-z", "HEAD", "--"}, paths...)}.run(ctx)
+	return parseRaw(string(out)), err
 }
 
 // Unstaged returns the file at path as HEAD has it, for a file that at most the
 // worktree changes: the index holds the same, and no operation is in progress
 // that could have brought other content. For any other file it is an error.
 func (r *Repo) Unstaged(ctx context.Context, path string) ([]byte, error) {
-	if op := r.Operation(); op != "" {
-		return nil, fmt.Errorf("a %s is in progress", op)
-	}
 	rel, err := r.Rel(path)
 	if err != nil {
 		return nil, err
 	}
-	index, err := r.indexed(ctx, rel)
+	staged, err := r.staged(ctx, rel)
+	if err == nil && len(staged) > 0 {
+		err = fmt.Errorf("the index differs from HEAD in %q", rel)
+	}
 	if err != nil {
 		return nil, err
 	}
-	head, err := r.inTree(ctx, "HEAD", rel)
-	if err != nil {
-		return nil, err
-	}
-	mode, id, ok := strings.Cut(head[rel], ",")
-	if !ok || index[rel] != head[rel] || !strings.HasPrefix(mode, "100") {
-		return nil, fmt.Errorf("the index differs from HEAD in %q", rel)
-	}
-	return call{dir: r.Top, args: []string{"cat-file", "blob", id}}.run(ctx)
+	return call{dir: r.Top, args: []string{"cat-file", "blob", "HEAD:" + rel}}.run(ctx)
 }
 
-// parseEntries reads the answer of git ls-files -s -z or git ls-tree -z: path →
-// "mode,object". A path in conflict is left out.
-func parseEntries(out string) map[string]string {
-	entries := map[string]string{}
-	for record := range strings.SplitSeq(out, "\x00") {
-		meta, path, ok := strings.Cut(record, "\t")
-		f := strings.Fields(meta)
-		switch {
-		case !ok || len(f) != 3:
-		case f[1] == "blob": // ls-tree: mode, type, object
-			entries[path] = f[0] + "," + f[2]
-		case f[2] == "0": // ls-files: mode, object, stage
-			entries[path] = f[0] + "," + f[1]
-		case len(f[2]) == 1:
-			entries[path] = "conflict"
+// parseRaw reads the raw format of git diff with -z and --no-renames.
+func parseRaw(out string) []Entry {
+	var list []Entry
+	for out != "" {
+		var meta, path string
+		meta, out, _ = strings.Cut(out, "\x00")
+		path, out, _ = strings.Cut(out, "\x00")
+		f := strings.Fields(strings.TrimPrefix(strings.TrimSpace(meta), ":"))
+		if len(f) != 5 || path == "" {
+			break
 		}
+		side := func(mode, object string) string {
+			if mode == "000000" {
+				return ""
+			}
+			return mode + " " + object
+		}
+		list = append(list, Entry{Path: path, Before: side(f[0], f[2]), After: side(f[1], f[3]), unmerged: f[4] == "U"})
 	}
-	return entries
+	return list
 }

@@ -34,6 +34,14 @@ func readIndex(t *testing.T, dir string) []byte {
 	return data
 }
 
+func headOf(t *testing.T, dir string) string {
+	t.Helper()
+	if tryGit(dir, "rev-parse", "-q", "--verify", "HEAD") != nil {
+		return "" // an unborn branch
+	}
+	return strings.TrimSpace(do(t, dir, "rev-parse", "HEAD"))
+}
+
 func files(t *testing.T, dir string) string {
 	t.Helper()
 	return strings.Join(strings.Fields(do(t, dir, "show", "--name-only", "--format=", "HEAD")), " ")
@@ -44,12 +52,12 @@ func TestCommitOnlyTakesOnlyItsPaths(t *testing.T) {
 	dir, index := dirty(t)
 	worktree := do(t, dir, "diff")
 	r := open(t, dir)
-	id, err := r.CommitOnly(t.Context(), "docs: hand over\n\nBody with # and -x\n", "NEXT.md")
+	update, err := r.CommitOnly(t.Context(), headOf(t, dir), "docs: hand over\n\nBody with # and -x\n", "NEXT.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if head := strings.TrimSpace(do(t, dir, "rev-parse", "HEAD")); head != id {
-		t.Errorf("commit is %s, HEAD is %s", id, head)
+	if now := headOf(t, dir); now != update.Commit {
+		t.Errorf("commit is %s, HEAD is %s", update.Commit, now)
 	}
 	if got := files(t, dir); got != "NEXT.md" {
 		t.Errorf("case F52: the commit holds %q", got)
@@ -63,7 +71,7 @@ func TestCommitOnlyTakesOnlyItsPaths(t *testing.T) {
 	if got := do(t, dir, "log", "-1", "--format=%B"); !strings.HasPrefix(got, "docs: hand over\n\nBody with # and -x") {
 		t.Errorf("message = %q", got)
 	}
-	if _, err := r.CommitOnly(t.Context(), "again", "NEXT.md"); !errors.Is(err, ErrNothing) {
+	if _, err := r.CommitOnly(t.Context(), headOf(t, dir), "again", "NEXT.md"); !errors.Is(err, ErrNothing) {
 		t.Errorf("second commit: %v, want ErrNothing", err)
 	}
 }
@@ -101,7 +109,7 @@ func TestCommitOnlyRefuses(t *testing.T) {
 			}
 			index := readIndex(t, dir)
 			before := do(t, dir, "log", "--all", "--format=%H")
-			_, err := open(t, dir).CommitOnly(t.Context(), "docs: hand over", "NEXT.md")
+			_, err := open(t, dir).CommitOnly(t.Context(), headOf(t, dir), "docs: hand over", "NEXT.md")
 			if !bytes.Equal(index, readIndex(t, dir)) {
 				t.Error("the index changed")
 			}
@@ -161,7 +169,7 @@ func TestCommitOnlyHasADeadline(t *testing.T) {
 		}
 	}()
 	start := time.Now()
-	_, err := open(t, dir).CommitOnly(ctx, "docs: hand over", "NEXT.md")
+	_, err := open(t, dir).CommitOnly(ctx, headOf(t, dir), "docs: hand over", "NEXT.md")
 	cancel()
 	if err == nil {
 		t.Fatal("it is committed")
@@ -187,7 +195,7 @@ func TestCommitOnlyInALinkedWorktree(t *testing.T) {
 	linked := filepath.Join(t.TempDir(), "linked")
 	do(t, dir, "worktree", "add", "-q", "-b", "side", linked)
 	put(t, linked, "sub/NEXT.md", "next\n")
-	if _, err := open(t, linked).CommitOnly(t.Context(), "docs: hand over", filepath.Join(linked, "sub", "NEXT.md")); err != nil {
+	if _, err := open(t, linked).CommitOnly(t.Context(), headOf(t, linked), "docs: hand over", filepath.Join(linked, "sub", "NEXT.md")); err != nil {
 		t.Fatal(err)
 	}
 	if got := files(t, linked); got != "sub/NEXT.md" {
@@ -204,7 +212,7 @@ func TestCommitOnlyRunsFilters(t *testing.T) {
 	dir, _ := dirty(t)
 	do(t, dir, "config", "filter.crypt.clean", "tr a-z b-za")
 	put(t, dir, ".git/info/attributes", "NEXT.md filter=crypt\n")
-	if _, err := open(t, dir).CommitOnly(t.Context(), "docs: hand over", "NEXT.md"); err != nil {
+	if _, err := open(t, dir).CommitOnly(t.Context(), headOf(t, dir), "docs: hand over", "NEXT.md"); err != nil {
 		t.Fatal(err)
 	}
 	if got := do(t, dir, "cat-file", "blob", "HEAD:NEXT.md"); got != "ofyu\n" {
@@ -239,24 +247,24 @@ func TestPushSendsOneBranch(t *testing.T) {
 	}
 }
 
-func TestAdoptTellsTheIndexOfOurFilesOnly(t *testing.T) {
+func TestRefreshIndexChangesOurEntriesOnly(t *testing.T) {
 	t.Parallel()
 	dir, _ := dirty(t)
 	staged := do(t, dir, "diff", "--cached")
 	r := open(t, dir)
-	id, err := r.CommitOnly(t.Context(), "docs: hand over", "NEXT.md")
+	update, err := r.CommitOnly(t.Context(), headOf(t, dir), "docs: hand over", "NEXT.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := do(t, dir, "diff", "--cached", "--name-status"); !strings.Contains(got, "D\tNEXT.md") {
-		t.Fatalf("nothing to adopt: %q", got)
+		t.Fatalf("there is nothing to update: %q", got)
 	}
 	put(t, dir, ".git/index.lock", "")
-	if err := r.Adopt(t.Context(), id, "NEXT.md"); !errors.Is(err, ErrIndexLocked) {
+	if err := r.RefreshIndex(t.Context(), update); !errors.Is(err, ErrIndexLocked) {
 		t.Errorf("with a held lock: %v", err)
 	}
 	os.Remove(filepath.Join(dir, ".git", "index.lock"))
-	if err := r.Adopt(t.Context(), id, "NEXT.md"); err != nil {
+	if err := r.RefreshIndex(t.Context(), update); err != nil {
 		t.Fatal(err)
 	}
 	if got := do(t, dir, "diff", "--cached"); got != staged {
@@ -266,30 +274,30 @@ func TestAdoptTellsTheIndexOfOurFilesOnly(t *testing.T) {
 		t.Errorf("status = %q", got)
 	}
 	index := readIndex(t, dir)
-	if err := r.Adopt(t.Context(), id, "NEXT.md"); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
+	if err := r.RefreshIndex(t.Context(), update); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
 		t.Errorf("a second time it writes again (%v)", err)
 	}
 }
 
-func TestAdoptLeavesWhatTheUserHasTouched(t *testing.T) {
+func TestRefreshIndexLeavesWhatTheUserHasTouched(t *testing.T) {
 	t.Parallel()
 	dir, _ := dirty(t)
 	r := open(t, dir)
-	id, err := r.CommitOnly(t.Context(), "docs: hand over", "NEXT.md")
+	update, err := r.CommitOnly(t.Context(), headOf(t, dir), "docs: hand over", "NEXT.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	put(t, dir, "NEXT.md", "more\n")
 	do(t, dir, "add", "NEXT.md")
 	index := readIndex(t, dir)
-	if err := r.Adopt(t.Context(), id, "NEXT.md"); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
+	if err := r.RefreshIndex(t.Context(), update); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
 		t.Errorf("the user's staged version is gone (%v)", err)
 	}
 	do(t, dir, "reset", "-q", "--hard")
 	do(t, dir, "rm", "-q", "NEXT.md")
 	do(t, dir, "commit", "-q", "-m", "removed")
 	index = readIndex(t, dir)
-	if err := r.Adopt(t.Context(), id, "NEXT.md"); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
+	if err := r.RefreshIndex(t.Context(), update); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
 		t.Errorf("a file that a later commit removed is back (%v)", err)
 	}
 }
@@ -303,14 +311,14 @@ func TestUnstaged(t *testing.T) {
 		return string(content), err
 	}
 	put(t, dir, "NEXT.md", "one\n")
-	id, err := r.CommitOnly(t.Context(), "m", filepath.Join(dir, "NEXT.md"))
+	update, err := r.CommitOnly(t.Context(), headOf(t, dir), "m", filepath.Join(dir, "NEXT.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := at("NEXT.md"); err == nil {
 		t.Errorf("the index does not know it: %q", got)
 	}
-	if err := r.Adopt(t.Context(), id, "NEXT.md"); err != nil {
+	if err := r.RefreshIndex(t.Context(), update); err != nil {
 		t.Fatal(err)
 	}
 	put(t, dir, "NEXT.md", "two\n")

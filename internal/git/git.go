@@ -11,6 +11,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,15 +63,16 @@ const (
 
 // call is one run of git.
 type call struct {
-	dir    string
-	args   []string // subcommand first
-	config []string // key=value pairs beside the fixed ones
-	env    []string
-	stdin  string
-	magic  bool // --literal-pathspecs is left out
-	acts   bool // hooks of the repository may run, and are interrupted before they are killed
-	alone  bool // see Repo.Unattended
-	limit  time.Duration
+	dir     string
+	args    []string // subcommand first
+	config  []string // key=value pairs beside the fixed ones
+	env     []string
+	stdin   string
+	timeout time.Duration // 0 means readTime
+
+	pathspecMagic bool // --literal-pathspecs is left out
+	mutates       bool // hooks of the repository may run, and are interrupted before they are killed
+	unattended    bool // see Repo.Unattended
 }
 
 // quiet is the configuration of every call.
@@ -104,31 +106,26 @@ func (c call) run(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, ErrNoGit
 	}
-	limit := c.limit
-	if limit == 0 {
-		limit = readTime
-	}
 	start := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.timeout, readTime))
 	defer cancel()
 
 	args := []string{"--no-pager"}
-	if !c.magic {
+	if !c.pathspecMagic {
 		args = append(args, "--literal-pathspecs")
 	}
-	for _, kv := range append(append([]string{}, quiet...), c.config...) {
-		args = append(args, "-c", kv)
-	}
 	killDelay := tidyTime
-	if !c.acts {
+	config := slices.Concat(quiet, c.config)
+	if !c.mutates {
 		killDelay = 0
-		for _, kv := range readOnly {
-			args = append(args, "-c", kv)
-		}
+		config = append(config, readOnly...)
+	}
+	for _, kv := range config {
+		args = append(args, "-c", kv)
 	}
 	cmd := exec.Command(path, append(args, c.args...)...)
 	cmd.Dir = c.dir
-	cmd.Env = append(environ(os.Environ(), c.acts, c.alone), c.env...)
+	cmd.Env = append(environ(os.Environ(), c.mutates, c.unattended), c.env...)
 	if c.stdin != "" {
 		cmd.Stdin = strings.NewReader(c.stdin)
 	}
@@ -164,20 +161,22 @@ func code(err error) int {
 	return -1
 }
 
+// says reports whether git failed with one of these words.
+func says(err error, words ...string) bool {
+	var e *Error
+	return errors.As(err, &e) && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(e.Stderr, w) })
+}
+
 // head keeps the first limit bytes written to it and drops the rest, so that
 // the writer never blocks.
 type head struct {
 	bytes.Buffer
 	limit int
-	cut   bool
 }
 
 func (h *head) Write(p []byte) (int, error) {
 	n := len(p)
-	if room := h.limit - h.Len(); room < n {
-		p, h.cut = p[:room], true
-	}
-	h.Buffer.Write(p)
+	h.Buffer.Write(p[:min(n, h.limit-h.Len())])
 	return n, nil
 }
 
@@ -196,21 +195,21 @@ var kept = []string{
 }
 
 // environ returns the environment of a call, made from that of this process.
-func environ(parent []string, acts, alone bool) []string {
+func environ(parent []string, mutates, unattended bool) []string {
 	out := make([]string, 0, len(parent)+10)
 	for _, kv := range parent {
 		key, _, _ := strings.Cut(kv, "=")
 		switch key = strings.ToUpper(key); {
 		case strings.HasPrefix(key, "GIT_") && !slices.Contains(kept, key),
-			!acts && (strings.HasPrefix(key, "LC_") || key == "LANG" || key == "LANGUAGE"),
-			alone && (key == "GPG_TTY" || key == "DISPLAY" || key == "WAYLAND_DISPLAY"),
+			!mutates && (strings.HasPrefix(key, "LC_") || key == "LANG" || key == "LANGUAGE"),
+			unattended && (key == "GPG_TTY" || key == "DISPLAY" || key == "WAYLAND_DISPLAY"),
 			key == "SSH_ASKPASS":
 		default:
 			out = append(out, kv)
 		}
 	}
 	out = append(out, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GIT_EDITOR=:")
-	if !acts {
+	if !mutates {
 		// No lock is taken to write a refreshed index, and nothing is fetched,
 		// not even an object a partial clone lacks.
 		// Its messages are compared, so they must be the untranslated ones.

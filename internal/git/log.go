@@ -4,35 +4,29 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Commit is one commit of the log.
 type Commit struct {
 	ID      string // abbreviated
 	Subject string
-	Time    time.Time // when it was committed
 }
 
 // Log returns the newest n commits of HEAD, newest first; none on an unborn
 // branch.
 func (r *Repo) Log(ctx context.Context, n int) ([]Commit, error) {
-	if _, err := r.read(ctx, "rev-parse", "-q", "--verify", "HEAD^{commit}"); code(err) == 1 {
+	out, err := r.read(ctx, "log", "-z", "-n", strconv.Itoa(n), "--no-show-signature", "--no-decorate", "--no-notes", "--format=%h %s")
+	if says(err, "does not have any commits yet") {
 		return nil, nil
 	}
-	out, err := r.read(ctx, "log", "-z", "-n", strconv.Itoa(n), "--no-show-signature", "--no-decorate", "--no-notes", "--format=%h %ct %s")
 	if err != nil {
 		return nil, err
 	}
 	var list []Commit
 	for record := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		id, rest, _ := strings.Cut(record, " ")
-		stamp, subject, _ := strings.Cut(rest, " ")
-		seconds, err := strconv.ParseInt(stamp, 10, 64)
-		if err != nil {
-			continue
+		if id, subject, ok := strings.Cut(record, " "); ok {
+			list = append(list, Commit{ID: id, Subject: subject})
 		}
-		list = append(list, Commit{ID: id, Subject: subject, Time: time.Unix(seconds, 0)})
 	}
 	return list, nil
 }

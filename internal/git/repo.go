@@ -16,6 +16,7 @@ type Repo struct {
 	GitDir    string // of this worktree; holds its HEAD and index
 	CommonDir string // shared by all worktrees of the repository
 	Submodule bool   // the worktree is a submodule of one above it
+	HasRemote bool   // there is somewhere to push to
 
 	// Unattended says that nobody is there to type a passphrase: signing gets
 	// no terminal and no screen to ask on.
@@ -31,9 +32,7 @@ type Repo struct {
 func Open(ctx context.Context, dir string) (*Repo, error) {
 	out, err := call{dir: dir, args: []string{"rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"}}.run(ctx)
 	if err != nil {
-		var e *Error
-		if errors.As(err, &e) && (strings.Contains(e.Stderr, "not a git repository") || strings.Contains(e.Stderr, "must be run in a work tree") ||
-			strings.Contains(e.Stderr, "cannot use bare repository")) {
+		if says(err, "not a git repository", "must be run in a work tree", "cannot use bare repository") {
 			return nil, ErrNoRepo
 		}
 		return nil, err
@@ -51,8 +50,7 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	if fi, err := os.Lstat(filepath.Join(r.Top, ".git")); err == nil && fi.Mode().IsRegular() && sameDir(r.GitDir, r.CommonDir) {
 		r.Submodule = len(enclosing(filepath.Dir(r.Top))) > 0
 	}
-	r.filters, err = r.foreignFilters(ctx)
-	return r, err
+	return r, r.configured(ctx)
 }
 
 // Linked reports whether this is a worktree added with `git worktree add`.
@@ -83,35 +81,34 @@ func enclosing(dir string) []string {
 	}
 }
 
-// foreignFilters returns the configuration that switches off the content
-// filters which the repository's own configuration defines. To compare a
-// changed file git would run them; the user's own, from their home, may.
-func (r *Repo) foreignFilters(ctx context.Context) ([]string, error) {
-	scopes := []string{"--local"}
-	if _, err := os.Stat(filepath.Join(r.GitDir, "config.worktree")); err == nil {
-		scopes = append(scopes, "--worktree")
+// configured reads what the configuration says of remotes and filters. The
+// filters that the repository's own files define are switched off in every call
+// that only reads: to compare a changed file git would run them. The user's
+// own, from their home, may run.
+func (r *Repo) configured(ctx context.Context) error {
+	out, err := r.read(ctx, "config", "--includes", "--show-scope", "-z", "--get-regexp", `^(filter\..*\.(clean|smudge|process|required)|remote\..*\.url)$`)
+	if code(err) == 1 {
+		return nil // none
 	}
-	var out []string
-	for _, scope := range scopes {
-		names, err := r.read(ctx, "config", scope, "--includes", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
-		if code(err) == 1 {
-			continue // none
-		}
-		if err != nil {
-			return nil, err
-		}
-		for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
-			if strings.ContainsAny(name, "=\n") {
-				return nil, errors.New("git: a content filter of the repository has a name that cannot be switched off")
-			}
-			value := ""
-			if strings.HasSuffix(name, ".required") {
-				value = "false"
-			}
-			out = append(out, name+"="+value)
+	if err != nil {
+		return err
+	}
+	fields := strings.Split(string(out), "\x00") // scope, then name, line break and value
+	for i := 0; i+1 < len(fields); i += 2 {
+		name, _, _ := strings.Cut(fields[i+1], "\n")
+		switch {
+		case strings.HasPrefix(name, "remote."):
+			r.HasRemote = true
+		case fields[i] != "local" && fields[i] != "worktree":
+		case strings.Contains(name, "="):
+			return errors.New("git: a content filter of the repository has a name that cannot be switched off")
+		case strings.HasSuffix(name, ".required"):
+			r.filters = append(r.filters, name+"=false")
+		default:
+			r.filters = append(r.filters, name+"=")
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // read runs a git command that changes nothing.
@@ -149,7 +146,7 @@ func (r *Repo) IndexLocked() bool {
 // that is tracked is not ignored.
 func (r *Repo) Ignored(ctx context.Context, path string) (bool, error) {
 	// check-ignore takes paths, not patterns, and refuses to be told so.
-	_, err := call{dir: r.Dir, args: []string{"check-ignore", "-q", "--", path}, magic: true}.run(ctx)
+	_, err := call{dir: r.Dir, args: []string{"check-ignore", "-q", "--", path}, pathspecMagic: true}.run(ctx)
 	switch code(err) {
 	case 0:
 		return true, nil

@@ -1,8 +1,8 @@
 package handoff
 
 import (
+	"cmp"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,7 +45,7 @@ func keepCopy(project, base string, content []byte, now time.Time) (name string,
 		}
 	}
 	err = archiveOf(project).WithLock(lockWait, func(tx *state.Tx) error {
-		name = freeName(tx, now.UTC().Format(stampFormat)+"-"+slugOf(base))
+		name = freeName(tx, now.UTC().Format(stampFormat)+"-"+cmp.Or(slugIn(base), "session"))
 		if err := tx.Write(name, content); err != nil {
 			return err
 		}
@@ -54,13 +54,10 @@ func keepCopy(project, base string, content []byte, now time.Time) (name string,
 	return name, err
 }
 
-// slugOf is the slug in an artifact's name, or a word for none.
-func slugOf(base string) string {
-	s := strings.TrimSuffix(strings.TrimPrefix(base, artifactStem), artifactEnd)
-	if slug, ok := Slug(s); ok && slug != "" {
-		return slug
-	}
-	return "session"
+// slugIn is the slug in the name of a document, "" for none.
+func slugIn(name string) string {
+	slug, _ := Slug(strings.TrimSuffix(strings.TrimPrefix(name, artifactStem), artifactEnd))
+	return slug
 }
 
 // freeName returns stem.md, or with a number before the end if that is taken.
@@ -95,29 +92,10 @@ func isArchived(name string) bool {
 // readArtifact reads a file that may stand in a repository: never through a
 // link, never from a device, and not more than maxFile bytes.
 func readArtifact(path string) ([]byte, error) {
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	name := filepath.Base(path)
-	if fi, err := root.Lstat(name); err != nil {
-		return nil, err
-	} else if !fi.Mode().IsRegular() {
+	if fi, err := os.Lstat(path); err == nil && !fi.Mode().IsRegular() {
 		return nil, state.ErrUnsafe
-	} else if fi.Size() > maxFile {
-		return nil, state.ErrTooLarge
 	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(content) > maxFile {
-		err = state.ErrTooLarge
-	}
-	return content, err
+	return state.ReadFile(path, maxFile)
 }
 
 // writeArtifact writes the artifact at path in one step. Only a regular file

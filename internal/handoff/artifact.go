@@ -11,6 +11,7 @@ import (
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/redact"
+	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
@@ -47,25 +48,21 @@ type document struct {
 	Git     gitFacts
 	Facts   transcript.Facts
 	Home    string
-	Words   words
+	// Headings are the titles of the sections.
+	Headings []string
 }
 
 // render returns the artifact and how many secrets were taken out of it.
 func (d *document) render() (text string, redacted int) {
-	body := strings.Join([]string{
-		d.section(d.Words.Why, d.why()),
-		d.section(d.Words.Status, d.status()),
-		d.section(d.Words.Continue, d.goOn()),
-		d.section(d.Words.First, d.first()),
-		d.section(d.Words.Push, d.push()),
-		d.section(d.Words.Verify, d.verify()),
-		d.section(d.Words.Gotchas, d.gotchas()),
-	}, "\n")
+	var body string
+	for i, lines := range []func() []string{d.why, d.status, d.goOn, d.first, func() []string { return []string{textPushPolicy(d.Git)} }, d.verify, d.gotchas} {
+		body += section(d.Headings[i], lines())
+	}
 	// Each piece is clean already; this is for what only shows in their midst.
-	body = redact.Text(body)
+	body = redact.Text(strings.TrimSuffix(body, "\n"))
 	redacted = redact.Count(body)
 	if redacted > 0 {
-		body += "\n" + textRedacted(redacted) + "\n"
+		body += "\n" + fmt.Sprintf(textRedacted, plural(redacted, "secret was", "secrets were")) + "\n"
 	}
 	front := "---\n---\n"
 	for _, kv := range [][2]string{
@@ -82,11 +79,11 @@ func (d *document) render() (text string, redacted int) {
 	return front + "\n" + body, redacted
 }
 
-func (d *document) section(title string, lines []string) string {
+func section(title string, lines []string) string {
 	if len(lines) == 0 {
 		lines = []string{textNothing}
 	}
-	return "## " + title + "\n\n" + strings.Join(lines, "\n") + "\n"
+	return "## " + title + "\n\n" + strings.Join(lines, "\n") + "\n\n"
 }
 
 // clean takes secrets and the home directory out of a text. It comes before
@@ -119,7 +116,7 @@ func (d *document) why() []string {
 	}
 	last := prompts[len(prompts)-1]
 	out := append([]string{textLastPrompt, ""}, d.quote(last.Text, promptText)...)
-	if earlier := prompts[max(0, len(prompts)-1-maxPrompts) : len(prompts)-1]; len(earlier) > 0 {
+	if earlier := newest(prompts[:len(prompts)-1], maxPrompts); len(earlier) > 0 {
 		out = append(out, "", textEarlier)
 		for _, p := range earlier {
 			out = append(out, "- "+d.line(p.Text, lineText))
@@ -135,7 +132,7 @@ func (d *document) status() []string {
 	} else {
 		out = append(out, "- "+d.clean(textBranch(d.Git)))
 		if d.Git.Operation != "" {
-			out = append(out, "- "+textOperation(d.Git.Operation))
+			out = append(out, "- "+fmt.Sprintf(textOperation, d.Git.Operation))
 		}
 		out = append(out, d.changes()...)
 		if len(d.Git.Log) > 0 {
@@ -146,7 +143,7 @@ func (d *document) status() []string {
 		}
 	}
 	if n := len(d.Facts.Edited); n > 0 {
-		out = append(out, "- "+textEdited+d.list(d.Facts.Edited, d.path))
+		out = append(out, "- "+textEdited+d.paths(d.Facts.Edited))
 	}
 	return out
 }
@@ -160,7 +157,7 @@ func (d *document) changes() []string {
 	out := []string{"- " + textDirty(len(files), d.Git.Status.Cut)}
 	for i, f := range files {
 		if i == maxFiles {
-			out = append(out, "  - "+textMore(len(files)-i))
+			out = append(out, "  - "+fmt.Sprintf(textMore, len(files)-i))
 			break
 		}
 		out = append(out, "  - "+d.code(f.Path, lineText)+": "+d.change(f))
@@ -186,10 +183,10 @@ func (d *document) goOn() []string {
 	slices.SortStableFunc(open, func(a, b transcript.Item) int { return begun(b) - begun(a) })
 	for i, item := range open {
 		if i == maxTodo {
-			out = append(out, "- "+textMore(len(open)-i))
+			out = append(out, "- "+fmt.Sprintf(textMore, len(open)-i))
 			break
 		}
-		out = append(out, "- [ ] "+textItem(d.line(item.Text, lineText), begun(item) == 1))
+		out = append(out, "- [ ] "+d.line(item.Text, lineText)+strings.Repeat(textBegun, begun(item)))
 	}
 	if len(open) == 0 {
 		out = append(out, textNoTodo)
@@ -211,35 +208,20 @@ func begun(i transcript.Item) int {
 
 // first is a command that shows where things stand and changes nothing.
 func (d *document) first() []string {
-	command := "ls -la"
-	if d.Git.Repo != nil {
-		command = "git status --short --branch"
+	if d.Git.Repo == nil {
+		return []string{"```sh", "ls -la", "```"}
 	}
-	return []string{"```sh", command, "```"}
+	return []string{"```sh", "git status --short --branch", "```"}
 }
 
-func (d *document) push() []string { return []string{textPushPolicy(d.Git)} }
-
-// failing returns the commands whose newest run failed, oldest first.
-func failing(list []transcript.Command) []transcript.Command {
+// lastRuns returns the commands whose newest run failed, or those whose newest
+// run did not, oldest first.
+func lastRuns(list []transcript.Command, failed bool) []transcript.Command {
 	var out []transcript.Command
 	for _, c := range list {
 		out = slices.DeleteFunc(out, func(o transcript.Command) bool { return o.Text == c.Text })
-		if c.Failed {
+		if c.Failed == failed {
 			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// checks returns the commands that look like a check and whose newest run
-// succeeded, oldest first.
-func checks(list []transcript.Command) []string {
-	var out []string
-	for _, c := range list {
-		out = slices.DeleteFunc(out, func(o string) bool { return o == c.Text })
-		if !c.Failed && isCheck(c.Text) {
-			out = append(out, c.Text)
 		}
 	}
 	return out
@@ -247,38 +229,33 @@ func checks(list []transcript.Command) []string {
 
 // isCheck reports whether a command line holds a word that says so.
 func isCheck(command string) bool {
-	words := strings.FieldsFunc(strings.ToLower(command), func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
-	})
-	return slices.ContainsFunc(words, func(w string) bool {
+	return slices.ContainsFunc(words(strings.ToLower(command)), func(w string) bool {
 		return slices.Contains([]string{"test", "tests", "pytest", "vitest", "jest", "check", "lint", "vet", "build", "clippy", "tsc", "typecheck", "verify"}, w)
 	})
 }
 
 func (d *document) verify() []string {
 	var out []string
-	passed := checks(d.Facts.Commands)
-	for _, c := range passed[max(0, len(passed)-maxCommands):] {
-		out = append(out, "- "+textPassed+d.code(c, lineText))
-	}
-	for _, c := range newestOf(failing(d.Facts.Commands)) {
-		if isCheck(c.Text) {
-			out = append(out, "- "+textFails+d.code(c.Text, lineText))
+	list := func(failed bool, word string) {
+		runs := slices.DeleteFunc(lastRuns(d.Facts.Commands, failed), func(c transcript.Command) bool { return !isCheck(c.Text) })
+		for _, c := range newest(runs, maxCommands) {
+			out = append(out, "- "+word+d.code(c.Text, lineText))
 		}
 	}
+	list(false, textPassed)
+	list(true, textFails)
 	if len(out) == 0 {
 		out = append(out, textNoChecks)
 	}
 	return out
 }
 
-func newestOf(list []transcript.Command) []transcript.Command {
-	return list[max(0, len(list)-maxCommands):]
-}
+// newest returns the last n entries of a list.
+func newest[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
 func (d *document) gotchas() []string {
 	var out []string
-	for _, c := range newestOf(failing(d.Facts.Commands)) {
+	for _, c := range newest(lastRuns(d.Facts.Commands, true), maxCommands) {
 		line := "- " + textFailed + d.code(c.Text, lineText)
 		if said := d.line(c.Output, outputText); said != "" {
 			line += ": " + said
@@ -296,24 +273,18 @@ func (d *document) gotchas() []string {
 	return out
 }
 
-// path writes a file as people read it: below the top, or below ~.
-func (d *document) path(p string) string {
-	if rel, err := filepath.Rel(d.At.Top, p); filepath.IsAbs(p) && err == nil && filepath.IsLocal(rel) {
-		p = filepath.ToSlash(rel)
+// paths lists the newest of some files as people read them: below the top, or
+// below ~.
+func (d *document) paths(all []string) string {
+	var out []string
+	for _, p := range newest(all, maxFiles) {
+		if rel, ok := state.Below(d.At.Top, p); ok && filepath.IsAbs(p) {
+			p = filepath.ToSlash(rel)
+		}
+		out = append(out, d.code(p, lineText))
 	}
-	return d.code(p, lineText)
-}
-
-// list joins the newest entries of a list.
-func (d *document) list(all []string, show func(string) string) string {
-	shown := all[max(0, len(all)-maxFiles):]
-	out := make([]string, len(shown))
-	for i, s := range shown {
-		out[i] = show(s)
+	if more := len(all) - len(out); more > 0 {
+		out = append(out, fmt.Sprintf(textMore, more))
 	}
-	s := strings.Join(out, ", ")
-	if more := len(all) - len(shown); more > 0 {
-		s += ", " + textMore(more)
-	}
-	return s
+	return strings.Join(out, ", ")
 }

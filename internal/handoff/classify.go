@@ -1,12 +1,14 @@
 package handoff
 
 import (
-	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ccreload/ccreload/internal/state"
 )
 
 // Kind is what sort of work is handed over.
@@ -35,22 +37,6 @@ func ParseKind(name string) (Kind, bool) {
 	return "", false
 }
 
-// signs are what the kind is told from.
-type signs struct {
-	Plugin bool // there is a plugin's manifest here or above
-	Plan   bool // there is a plan, or an artifact of an earlier session
-}
-
-func classify(s signs) Kind {
-	switch {
-	case s.Plugin:
-		return PluginWork
-	case s.Plan:
-		return MultiSession
-	}
-	return SingleTask
-}
-
 // place is where a handoff goes.
 type place struct {
 	Kind Kind
@@ -58,15 +44,16 @@ type place struct {
 	Dir  string // the artifact goes here
 }
 
-// survey classifies the work in dir, a directory in or below top.
-func survey(top, dir string, s Settings) place {
+// locate classifies the work in dir, a directory in or below top.
+func locate(top, dir string, s Settings) place {
 	plugin := pluginDir(top, dir)
-	at := place{Top: top, Dir: top}
-	at.Kind = classify(signs{Plugin: plugin != "", Plan: hasPlan(top, s.PlanFile)})
-	if plugin != "" {
-		at.Dir = plugin
+	switch {
+	case plugin != "":
+		return place{PluginWork, top, plugin}
+	case hasPlan(top, s.PlanFile):
+		return place{MultiSession, top, top}
 	}
-	return at
+	return place{SingleTask, top, top}
 }
 
 // pluginDir returns the directory of the plugin that dir is in, "" for none.
@@ -76,7 +63,7 @@ func pluginDir(top, dir string) string {
 			return dir
 		}
 		up := filepath.Dir(dir)
-		if dir == top || up == dir || !inside(top, up) {
+		if dir == top || up == dir {
 			return ""
 		}
 		dir = up
@@ -96,14 +83,13 @@ func hasPlan(top, named string) bool {
 
 // artifactsIn returns the names of the artifacts in a directory.
 func artifactsIn(dir string) []string {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil
+	entries, _ := os.ReadDir(dir) // none where it cannot be read
+	var names []string
+	for _, e := range entries {
+		if isArtifact(e.Name()) && e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
 	}
-	defer f.Close()
-	names, _ := f.Readdirnames(-1)
-	names = slices.DeleteFunc(names, func(n string) bool { return !isArtifact(n) || !isFile(filepath.Join(dir, n)) })
-	slices.Sort(names)
 	return names
 }
 
@@ -112,72 +98,38 @@ func isFile(path string) bool {
 	return err == nil && fi.Mode().IsRegular()
 }
 
-func inside(top, dir string) bool {
-	rel, err := filepath.Rel(top, dir)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-// named returns where the user wants the artifact, a directory below top. It
+// documentDir returns where the user wants the artifact, a directory below top. It
 // is made when it is not there. A link that leads out of top is refused.
-func named(top, dir string) (string, error) {
+func documentDir(top, dir string) (string, error) {
 	if !filepath.IsLocal(dir) {
-		return "", errors.New(textDirOutside(dir))
+		return "", fmt.Errorf(errDirOutside, dir)
 	}
 	path := filepath.Join(top, dir)
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return "", err
 	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return "", err
+	path = state.RealPath(path)
+	if _, ok := state.Below(state.RealPath(top), path); !ok {
+		return "", fmt.Errorf(errDirOutside, dir)
 	}
-	realTop, err := filepath.EvalSymlinks(top)
-	if err != nil {
-		return "", err
-	}
-	if !inside(realTop, real) {
-		return "", errors.New(textDirOutside(dir))
-	}
-	return real, nil
+	return path, nil
 }
 
 // maxSlug is the length of a slug in bytes.
 const maxSlug = 40
 
+// plain spells letters of the neighborhood as file names are spelled.
+var plain = strings.NewReplacer("å", "a", "æ", "ae", "ä", "ae", "ø", "o", "ö", "o", "ü", "u", "é", "e", "è", "e")
+
 // Slug makes a word for a file name of what a person typed, false when
 // nothing of it can be used.
 func Slug(typed string) (string, bool) {
-	if strings.TrimSpace(typed) == "" {
-		return "", true
-	}
-	var b strings.Builder
-	dash := false
-	for _, r := range strings.ToLower(typed) {
-		s := string(r)
-		switch r {
-		case 'å':
-			s = "a"
-		case 'æ', 'ä':
-			s = "ae"
-		case 'ø', 'ö':
-			s = "o"
-		case 'ü':
-			s = "u"
-		case 'é', 'è':
-			s = "e"
-		}
-		if r = rune(s[0]); r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			if dash && b.Len() > 0 {
-				b.WriteByte('-')
-			}
-			dash = false
-			b.WriteString(s)
-		} else {
-			dash = true
-		}
-		if b.Len() >= maxSlug {
-			break
-		}
-	}
-	return b.String(), b.Len() > 0
+	slug := strings.Join(words(plain.Replace(strings.ToLower(typed))), "-")
+	slug = strings.TrimRight(slug[:min(len(slug), maxSlug)], "-")
+	return slug, slug != "" || strings.TrimSpace(typed) == ""
+}
+
+// words returns the runs of letters and digits of ASCII in a text of lower case.
+func words(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 }

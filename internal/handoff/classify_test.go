@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
@@ -26,7 +27,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-func TestSurvey(t *testing.T) {
+func TestLocate(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		files []string
@@ -48,13 +49,13 @@ func TestSurvey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			top := realPath(t.TempDir())
+			top := state.RealPath(t.TempDir())
 			for _, f := range append(tt.files, "sub/x") {
 				path := filepath.Join(top, f)
 				os.MkdirAll(filepath.Dir(path), 0o755)
 				os.WriteFile(path, nil, 0o644)
 			}
-			got := survey(top, filepath.Join(top, tt.dir), tt.s)
+			got := locate(top, filepath.Join(top, tt.dir), tt.s)
 			if got.Kind != tt.kind || got.Dir != filepath.Join(top, tt.at) {
 				t.Errorf("%+v", got)
 			}
@@ -182,7 +183,7 @@ func TestChecks(t *testing.T) {
 		}
 	}
 	list := []transcript.Command{{Text: "a", Failed: true}, {Text: "b", Failed: true}, {Text: "a"}}
-	if got := failing(list); len(got) != 1 || got[0].Text != "b" {
-		t.Errorf("failing = %v", got)
+	if got := lastRuns(list, true); len(got) != 1 || got[0].Text != "b" {
+		t.Errorf("lastRuns = %v", got)
 	}
 }

@@ -3,6 +3,7 @@ package handoff
 import (
 	"context"
 	"errors"
+	"path"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/git"
@@ -24,38 +25,45 @@ const (
 	gitTime = 15 * time.Second
 )
 
-// gatherGit asks git about the worktree that dir is in. What could not be
-// found out is in errs, and the rest is there.
-func gatherGit(ctx context.Context, dir string) (g gitFacts, errs []error) {
+// gatherGit asks git how things stand in the worktree that dir is in.
+func gatherGit(ctx context.Context, dir string) (g gitFacts, err error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
-	repo, err := git.Open(ctx, dir)
-	if err != nil {
-		return g, []error{err}
+	if g.Repo, err = git.Open(ctx, dir); err != nil {
+		return gitFacts{}, err
 	}
-	g.Repo = repo
-	g.Operation = repo.Operation()
-	note := func(err error) {
-		if err != nil {
-			errs = append(errs, err)
-		}
+	g.Operation = g.Repo.Operation()
+	g.Status, err = g.Repo.Status(ctx)
+	return g, err
+}
+
+// describe asks for what only the document says. What could not be found out is
+// the error, and the rest is there.
+func (g *gitFacts) describe(ctx context.Context) error {
+	if g.Repo == nil {
+		return nil
 	}
-	g.Status, err = repo.Status(ctx)
-	note(err)
-	if err == nil {
-		g.Changes, err = repo.Changes(ctx, g.Status.Unborn())
-		note(err)
+	ctx, cancel := context.WithTimeout(ctx, gitTime)
+	defer cancel()
+	var failed, err error
+	g.Changes, failed = g.Repo.Changes(ctx, g.Status.Unborn())
+	g.Log, err = g.Repo.Log(ctx, logLength)
+	return errors.Join(failed, err)
+}
+
+// top returns the top of the worktree, "" without a repository.
+func (g gitFacts) top() string {
+	if g.Repo == nil {
+		return ""
 	}
-	g.Log, err = repo.Log(ctx, logLength)
-	note(err)
-	return g, errs
+	return g.Repo.Top
 }
 
 // dirty returns the files that differ, without artifacts of ours.
 func (g gitFacts) dirty() []git.File {
 	var out []git.File
 	for _, f := range g.Status.Files {
-		if !isArtifact(base(f.Path)) {
+		if !isArtifact(path.Base(f.Path)) {
 			out = append(out, f)
 		}
 	}
@@ -73,9 +81,9 @@ func (g gitFacts) file(rel string) (git.File, bool) {
 }
 
 // gatherSession reads the transcript; without one there is nothing to say.
-func gatherSession(path string, since time.Time) (transcript.Facts, error) {
-	if path == "" {
-		return transcript.Facts{}, errors.New(textNoTranscript)
+func gatherSession(file string, since time.Time) (transcript.Facts, error) {
+	if file == "" {
+		return transcript.Facts{}, errors.New(errNoTranscript)
 	}
-	return transcript.ReadFacts(path, since)
+	return transcript.ReadFacts(file, since)
 }

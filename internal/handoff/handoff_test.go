@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
 )
 
 // Every test runs as if a hook of git had started it.
@@ -32,6 +34,7 @@ func TestMain(m *testing.M) {
 	} {
 		os.Setenv(k, v)
 	}
+	refreshTime, git.QueryTimeout = time.Minute, time.Minute
 	rc := m.Run()
 	os.RemoveAll(home)
 	os.Exit(rc)
@@ -53,7 +56,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		t: t, project: realPath(t.TempDir()), data: t.TempDir(), session: "s1", version: "2.1.332",
+		t: t, project: state.RealPath(t.TempDir()), data: t.TempDir(), session: "s1", version: "2.1.332",
 		now: time.Now(), env: map[string]string{}, alive: map[int]bool{}, profile: testProfile(),
 	}
 	w.transcript = filepath.Join(t.TempDir(), "s1.jsonl")

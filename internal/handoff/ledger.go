@@ -54,15 +54,10 @@ func newID() string { return fmt.Sprintf("%08x%016x", rand.Uint32(), rand.Uint64
 // canonical is a path under which a file is recorded and looked up: its
 // directory without links.
 func canonical(path string) string {
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
-	}
-	return filepath.Clean(path)
+	return filepath.Join(state.RealPath(filepath.Dir(path)), filepath.Base(path))
 }
 
 type ledger []entry
-
-func readLedgerAt(data string) ledger { return readLedger(state.NewDir(data)) }
 
 func readLedger(from state.Reader) ledger {
 	data, err := from.Read(ledgerFile, maxFile)
@@ -141,7 +136,7 @@ func (l ledger) since(session string) time.Time {
 func (l ledger) newest(project string) (entry, bool) {
 	var last entry
 	for _, e := range l {
-		if !e.Foreign && realPath(e.Project) == realPath(project) && !e.Time.Before(last.Time) && isFile(e.Path) {
+		if !e.Foreign && state.RealPath(e.Project) == state.RealPath(project) && !e.Time.Before(last.Time) && isFile(e.Path) {
 			last = e
 		}
 	}

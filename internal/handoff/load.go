@@ -56,7 +56,7 @@ func sessionStart(call *host.Call) (host.Output, error) {
 	}
 	settings := settingsFor(call)
 	remember(call)
-	tellIndexes(call)
+	refreshIndexes(call)
 	if quiet(call, settings) {
 		return host.Output{}, nil
 	}
@@ -72,7 +72,7 @@ func sessionStart(call *host.Call) (host.Output, error) {
 
 // userPrompt answers a prompt.
 func userPrompt(call *host.Call) (host.Output, error) {
-	tellIndexes(call)
+	refreshIndexes(call)
 	return delivery(call).Prompt(func(claimed bool) bool {
 		if claimed {
 			return true
@@ -85,7 +85,7 @@ func userPrompt(call *host.Call) (host.Output, error) {
 
 // sessionEnd gives back what the session took and nobody has seen.
 func sessionEnd(call *host.Call) (host.Output, error) {
-	tellIndexes(call)
+	refreshIndexes(call)
 	return host.Output{}, delivery(call).End()
 }
 
@@ -99,7 +99,7 @@ func prepare(call *host.Call, arm handover.Arm) (handover.Payload, error) {
 	if err != nil {
 		return handover.Payload{}, nil // archived or taken away since
 	}
-	known := readLedgerAt(call.Host.Data)
+	known := readLedger(state.NewDir(call.Host.Data))
 	if !trusted(call, known, arm.Item, content) {
 		if known.told(arm.Item, content) {
 			return handover.Payload{Keep: true}, nil
@@ -127,13 +127,16 @@ func prepare(call *host.Call, arm handover.Arm) (handover.Payload, error) {
 // nextStep is the first open item of the section on how to continue, or else
 // what was last asked for.
 func nextStep(doc string) string {
-	for _, at := range []struct{ title, mark string }{
-		{english.Continue, "- [ ] "}, {norwegian.Continue, "- [ ] "}, {english.Why, "> "}, {norwegian.Why, "> "},
-	} {
-		text, _ := notes.Section(doc, at.title)
-		for line := range strings.Lines(text) {
-			if item, ok := strings.CutPrefix(strings.TrimSpace(line), at.mark); ok {
-				return notes.Line(item, 110)
+	for _, at := range []struct {
+		section int
+		mark    string
+	}{{secContinue, "- [ ] "}, {secWhy, "> "}} {
+		for _, titles := range headings {
+			text, _ := notes.Section(doc, titles[at.section])
+			for line := range strings.Lines(text) {
+				if item, ok := strings.CutPrefix(strings.TrimSpace(line), at.mark); ok {
+					return notes.Line(item, 110)
+				}
 			}
 		}
 	}
@@ -180,7 +183,7 @@ func warn(c *handover.Delivery) (host.Output, error) {
 		if err != nil {
 			continue
 		}
-		known := readLedgerAt(call.Host.Data)
+		known := readLedger(state.NewDir(call.Host.Data))
 		if known.told(path, content) || trusted(call, known, path, content) {
 			continue
 		}

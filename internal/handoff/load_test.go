@@ -251,7 +251,7 @@ func TestEditedArtifacts(t *testing.T) {
 	if out := w.start("resume"); out.Context != "" || !strings.Contains(out.Message, "was not written by you") {
 		t.Errorf("case F61: %+v", out)
 	}
-	if judged := readLedgerAt(w.data).judge(path, []byte("no id")); judged != foreign {
+	if judged := readLedger(state.NewDir(w.data)).judge(path, []byte("no id")); judged != foreign {
 		t.Errorf("without the id: %v", judged)
 	}
 }
@@ -360,7 +360,7 @@ func TestEffectiveSettings(t *testing.T) {
 	}
 	w.put(".handoff/config", "auto_pct: 80\nlanguage: no\nhint_pct: 900\n")
 	s = Effective(w.project, []string{w.data}, w.profile, none)
-	if s.AutoPct != 80 || !s.Norwegian || s.HintPct != 60 || len(s.Ignored) != 1 {
+	if s.AutoPct != 80 || s.Language != "no" || s.HintPct != 60 || len(s.Ignored) != 1 {
 		t.Errorf("with a project file: %+v", s)
 	}
 }

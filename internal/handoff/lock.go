@@ -100,16 +100,11 @@ func locks(config string) []string {
 
 // sweepLocks removes locks that nobody asks for any more.
 func sweepLocks(dir string, now time.Time) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	names, _ := f.Readdirnames(-1)
-	for _, name := range names {
-		path := filepath.Join(dir, name)
-		if fi, err := os.Lstat(path); strings.HasPrefix(name, lockPrefix) && err == nil && fi.Mode().IsRegular() && now.Sub(fi.ModTime()) > lockAge {
-			os.Remove(path)
+	entries, _ := os.ReadDir(dir) // none where it cannot be read
+	for _, e := range entries {
+		fi, err := e.Info()
+		if err == nil && strings.HasPrefix(e.Name(), lockPrefix) && fi.Mode().IsRegular() && now.Sub(fi.ModTime()) > lockAge {
+			os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
 }

@@ -1,13 +1,13 @@
 package handoff
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -86,12 +86,11 @@ const (
 // wrong on the way is in Result.Errors, and the rest is done all the same; an
 // error is about the input, and then nothing is done.
 func Run(ctx context.Context, o Options) (Result, error) {
-	r := &run{Options: o, result: Result{NextSteps: []string{}, Actions: []string{}, Errors: []string{}}}
-	slug, ok := Slug(o.Slug)
-	if !ok {
+	r := newRun(o)
+	var ok bool
+	if r.Slug, ok = Slug(o.Slug); !ok {
 		return r.result, problem.Input("name the topic with letters or digits", "slug %q has nothing that can stand in a file name", o.Slug)
 	}
-	r.Slug = slug
 	if o.Kind != "" {
 		if r.kind, ok = ParseKind(o.Kind); !ok {
 			return r.result, problem.Input(fmt.Sprintf("use %s, %s or %s", PluginWork, MultiSession, SingleTask), "type %q is not known", o.Kind)
@@ -101,18 +100,54 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	defer cancel()
 	if o.Auto && !o.DryRun {
 		lock, err := o.lock()
-		if err != nil {
+		switch {
+		case err != nil:
 			// Without a lock this would happen again at every turn.
-			r.failed(textNoLock(err))
-			return r.result, nil
-		}
-		if lock == nil {
-			return r.skip(textAlready), nil
+			r.fail(errNoLock, err)
+			return r.report(), nil
+		case lock == nil:
+			r.skipped = isDone
+			return r.report(), nil
 		}
 		defer lock.done(o.Env.Now())
 	}
-	r.pipeline(ctx)
-	return r.result, nil
+	r.survey(ctx)
+	switch {
+	case r.recent():
+		r.skipped = isRecent
+	case r.write(ctx):
+		r.commit(ctx)
+		r.push(ctx)
+		r.record()
+		r.arm()
+	}
+	return r.report(), nil
+}
+
+// Commit commits the newest handoff of a project after somebody has worked on
+// it. It asks nothing: who calls it has decided. An error is about the input.
+func Commit(ctx context.Context, o Options) (Result, error) {
+	r := newRun(o)
+	r.NonInteractive, r.Settings.Commit, r.consent = true, true, true
+	ctx, cancel := context.WithTimeout(ctx, runTime)
+	defer cancel()
+	r.survey(ctx)
+	last, ok := r.ledger().newest(r.Project)
+	if !ok {
+		return r.result, problem.Input("write one with `ccreload handoff run`", errNoDocument)
+	}
+	r.path, r.id, r.Session = last.Path, last.ID, last.Session
+	r.Slug = slugIn(filepath.Base(r.path))
+	r.at.Dir = filepath.Dir(r.path)
+	r.result.WriteDir = r.at.Dir
+	r.armed = isArmed(r.Project, r.path)
+	if err := r.tidy(); err != nil {
+		r.fail(errCommit, err)
+		return r.report(), nil
+	}
+	r.commit(ctx)
+	r.record()
+	return r.report(), nil
 }
 
 // lock takes the lock of the session, one process at a time; nil means that
@@ -131,104 +166,60 @@ func (o Options) lock() (l *sessionLock, err error) {
 // run is one run of the pipeline.
 type run struct {
 	Options
-	kind Kind // asked for, "" for none
-	now  time.Time
-	git  gitFacts
-	at   place
-	path string // of the artifact
-	id   string
-	// consent: a person has said yes to the commit.
-	consent bool
-	barred  string // why no commit may be made, "" when one may
+	outcome
+	kind    Kind // asked for, "" for none
+	now     time.Time
+	git     gitFacts
+	at      place
+	id      string // of the document
+	consent bool   // a person has said yes to the commit
 	result  Result
 }
 
-func (r *run) did(what string) {
-	if r.DryRun {
-		what = textWould(what)
+func newRun(o Options) *run {
+	return &run{
+		Options: o, now: o.Env.Now(), outcome: outcome{dry: o.DryRun},
+		result: Result{NextSteps: []string{}, Actions: []string{}, Errors: []string{}},
 	}
-	r.result.Actions = append(r.result.Actions, what)
 }
 
-func (r *run) failed(what string) { r.result.Errors = append(r.result.Errors, what) }
-
-func (r *run) skip(why string) Result {
-	r.result.Skipped = true
-	r.result.Actions = append(r.result.Actions, why)
-	r.result.Prompt = textPrompt(r.result.ArtifactPath)
+func (r *run) report() Result {
+	r.outcome.report(&r.result)
 	return r.result
-}
-
-func (r *run) pipeline(ctx context.Context) {
-	r.now = r.Env.Now()
-	r.survey(ctx)
-	if r.recent() {
-		r.skip(textRecent)
-		return
-	}
-	if r.write() {
-		r.commit(ctx)
-		r.push(ctx)
-		r.record()
-		r.arm()
-	}
-	r.next()
 }
 
 // survey finds out where the work is and what git says of it.
 func (r *run) survey(ctx context.Context) {
-	var errs []error
-	r.git, errs = gatherGit(ctx, r.Dir)
-	for _, err := range errs {
-		if !errors.Is(err, git.ErrNoRepo) {
-			r.failed(textNoGitFacts(err))
-		}
+	var err error
+	if r.git, err = gatherGit(ctx, r.Dir); err != nil && !errors.Is(err, git.ErrNoRepo) {
+		r.fail(errGit, err)
 	}
-	top, dir := r.Project, r.Dir
-	if r.git.Repo != nil {
-		top = r.git.Repo.Top
-	}
-	if top == "" {
+	dir := state.RealPath(r.Dir)
+	top := state.RealPath(cmp.Or(r.git.top(), r.Project, dir))
+	if _, ok := state.Below(top, dir); !ok {
 		top = dir
 	}
-	top, dir = realPath(top), realPath(dir)
-	if !inside(top, dir) {
-		top = dir
-	}
-	if r.Project == "" {
-		r.Project = top
-	}
-	r.at = survey(top, dir, r.Settings)
-	if r.kind != "" {
-		r.at.Kind = r.kind
-	}
+	r.Project = cmp.Or(r.Project, top)
+	r.at = locate(top, dir, r.Settings)
+	r.at.Kind = cmp.Or(r.kind, r.at.Kind)
 	if want := r.Settings.ArtifactDir; want != "" && !r.DryRun {
-		if d, err := named(top, want); err == nil {
+		if d, err := documentDir(top, want); err == nil {
 			r.at.Dir = d
 		} else {
-			r.failed(err.Error())
+			r.fail("%v", err)
 		}
 	}
 	r.path = filepath.Join(r.at.Dir, artifactName(r.Slug))
+	s := r.git.Status
+	r.branch, r.upstream = s.Branch, s.Upstream
 	r.result.Kind, r.result.WriteDir = r.at.Kind, r.at.Dir
-	r.result.Git = GitStatus{Branch: r.git.Status.Branch, Dirty: len(r.git.dirty()) > 0, Ahead: r.git.Status.Ahead}
-}
-
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
+	r.result.Git = GitStatus{Branch: s.Branch, Dirty: len(r.git.dirty()) > 0, Ahead: s.Ahead}
 }
 
 // recent reports whether a run has only just done all there is to do.
 func (r *run) recent() bool {
 	fi, err := os.Lstat(r.path)
-	if err != nil || !fi.Mode().IsRegular() || r.result.Git.Dirty {
-		return false
-	}
-	r.result.ArtifactPath = r.path
-	if r.now.Sub(fi.ModTime()).Abs() >= fresh {
+	if err != nil || !fi.Mode().IsRegular() || r.result.Git.Dirty || r.now.Sub(fi.ModTime()).Abs() >= fresh {
 		return false
 	}
 	content, err := readArtifact(r.path)
@@ -238,66 +229,68 @@ func (r *run) recent() bool {
 func (r *run) ledger() ledger {
 	var all ledger
 	for _, dir := range r.Data {
-		all = append(all, readLedgerAt(dir)...)
+		all = append(all, readLedger(state.NewDir(dir))...)
 	}
 	return all
 }
 
-// write makes the artifact, and reports whether there is one.
-func (r *run) write() bool {
+// write makes the document, and reports whether there is one.
+func (r *run) write(ctx context.Context) bool {
 	facts, err := gatherSession(r.Transcript, r.ledger().since(r.Session))
 	if err != nil {
-		r.failed(textNoSession(err))
+		r.fail(errTranscript, err)
+	}
+	if err := r.git.describe(ctx); err != nil {
+		r.fail(errGit, err)
+	}
+	titles, ok := headings[r.Settings.Language]
+	if !ok {
+		titles = headings["en"]
 	}
 	r.id = newID()
 	doc := document{
 		ID: r.id, Session: r.Session, At: r.at, Time: r.now,
-		Git: r.git, Facts: facts, Home: r.Home, Words: english,
+		Git: r.git, Facts: facts, Home: r.Home, Headings: titles,
 	}
-	if r.Settings.Norwegian {
-		doc.Words = norwegian
-	}
-	text, redacted := doc.render()
-	r.result.Redacted = redacted
+	var text string
+	text, r.redacted = doc.render()
 	if r.DryRun {
-		r.result.ArtifactPath = r.path
 		if isFile(r.path) {
-			r.did("archived the earlier " + filepath.Base(r.path))
+			r.archived = r.path
 		}
-		r.did("written " + r.path)
+		r.written = true
 		return true
 	}
 	if err := r.put(r.path, []byte(text)); err != nil {
-		r.failed(textElsewhere(r.at.Dir, err))
+		r.fail(errElsewhere, r.at.Dir, err)
 		if r.path, err = r.putElsewhere([]byte(text)); err != nil {
-			r.failed(err.Error())
-			r.result.ArtifactPath = ""
+			r.fail("%v", err)
+			r.path = ""
 			return false
 		}
 	}
-	r.result.ArtifactPath = r.path
-	r.did(textWrote(r.path, redacted))
+	r.written = true
 	return true
 }
 
-// put writes the artifact after archiving one that is in its place.
+// put writes the document after archiving one that is in its place.
 func (r *run) put(path string, text []byte) error {
 	old, err := readArtifact(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return fmt.Errorf(textArtifactOdd, path)
+		return fmt.Errorf(errNotRegular, path)
 	default:
 		name, err := keepCopy(r.Project, filepath.Base(path), old, r.now)
 		if err != nil {
-			return errors.New(textNotArchived(filepath.Base(path), err))
+			return fmt.Errorf(errNotArchived, filepath.Base(path), err)
 		}
-		r.did(textArchived(filepath.Base(path), archiveOf(r.Project).Path(name)))
+		r.archived = archiveOf(r.Project).Path(name)
 	}
 	return writeArtifact(path, text)
 }
 
-// putElsewhere writes the artifact where the user can still find it: in the
+// putElsewhere writes the document where the user can still find it: in the
 // project's state directory, the plugin's data directory, or among temporary
 // files.
 func (r *run) putElsewhere(text []byte) (path string, err error) {
@@ -320,211 +313,177 @@ func (r *run) putElsewhere(text []byte) (path string, err error) {
 	return "", errors.Join(append(errs, err)...)
 }
 
-// commitFacts is all that decides whether a commit may be made at all.
-type commitFacts struct {
-	Repo      bool // there is one, and its state is known
-	Known     bool
-	Worktree  bool // the artifact is in it
-	Off       bool
-	Branch    string
-	Unborn    bool
-	Operation string
-	Locked    bool
-	Ignored   bool
-}
-
-// blocker says why no commit may be made; "" when one may.
-func blocker(f commitFacts) string {
-	switch {
-	case !f.Repo:
-		return textNotHere
-	case !f.Known:
-		return textNoStatus
-	case !f.Worktree:
-		return textNoWorktree
-	case f.Ignored:
-		return textIgnored
-	case f.Operation != "":
-		return textBusy(f.Operation)
-	case f.Unborn:
-		return textUnborn
-	case f.Branch == "":
-		return textDetached
-	case f.Locked:
-		return textLocked
+// blockedBy returns what keeps a commit from being made at all; "" when one
+// may be.
+func (r *run) blockedBy(ctx context.Context) reason {
+	repo, s := r.git.Repo, r.git.Status
+	if repo == nil {
+		return noRepository
+	}
+	rel, err := repo.Rel(r.path)
+	switch op := repo.Operation(); {
+	case s.Branch == "" && s.Commit == "":
+		return noStatus
+	case err != nil:
+		return outOfWorktree
+	case r.ignored(ctx, rel):
+		return isIgnored
+	case op != "":
+		return reason(fmt.Sprintf(inProgress, op))
+	case s.Unborn():
+		return unbornBranch
+	case s.Branch == "":
+		return detachedHead
+	}
+	for waited := time.Duration(0); repo.IndexLocked(); waited += lockPoll {
+		if waited >= indexLockTimeout || ctx.Err() != nil {
+			return indexLocked
+		}
+		time.Sleep(lockPoll)
 	}
 	return ""
 }
 
-// commit commits the artifact and its companions, if everything allows it.
+// ignored reports whether git ignores the document, which it does not if status
+// has listed it.
+func (r *run) ignored(ctx context.Context, rel string) bool {
+	if _, listed := r.git.file(rel); listed {
+		return false
+	}
+	ignored, err := r.git.Repo.Ignored(ctx, r.path)
+	return ignored || err != nil
+}
+
+// commit commits the document and its companions, if everything allows it.
 func (r *run) commit(ctx context.Context) {
 	if !r.Settings.Commit {
-		r.barred = textCommitOff
-		r.result.Actions = append(r.result.Actions, textCommitOff)
+		r.uncommitted = commitOff
 		return
 	}
-	r.barred = blocker(r.commitFacts(ctx))
+	blocked := r.blockedBy(ctx)
 	switch {
 	case r.NoCommit:
-		r.result.Actions = append(r.result.Actions, textAsked)
+		r.uncommitted, r.mayCommit = asAsked, blocked == ""
 		return
-	case r.barred != "":
-		r.failed(r.barred)
+	case blocked != "":
+		r.fail("%s", blocked)
 		return
 	}
-	paths := append([]string{r.path}, r.companions(ctx)...)
-	names := make([]string, len(paths))
-	for i, p := range paths {
-		names[i] = base(p)
+	paths := append([]string{r.path}, r.companions()...)
+	for _, p := range paths {
+		r.files = append(r.files, filepath.Base(p))
 	}
 	r.result.CommitMessage = textSubject(r.at.Kind, r.Slug)
 	if r.DryRun {
-		r.did("committed " + strings.Join(names, ", "))
 		return
 	}
-	if !r.NonInteractive && !r.Auto {
-		yes, answered := false, false
-		if r.Ask != nil {
-			yes, answered = r.Ask(questionCommit(names, r.git.Status.Branch))
-		}
-		r.consent = yes
-		if !yes {
-			why := textDeclined
-			if !answered {
-				why = textNobody
-			}
-			r.result.Actions = append(r.result.Actions, why)
+	unattended := r.NonInteractive || r.Auto
+	if !unattended {
+		if r.uncommitted = r.ask(questionCommit, declined, nobodyThere, strings.Join(r.files, ", "), r.branch); r.uncommitted != "" {
+			r.mayCommit = true
 			return
 		}
+		r.consent = true
 	}
 	repo := *r.git.Repo
-	repo.Unattended = r.NonInteractive || r.Auto
-	repo.CommitTime = r.CommitTime
-	id, err := repo.CommitOnly(ctx, r.result.CommitMessage+"\n\n"+textBody(r.Session)+"\n", paths...)
+	repo.Unattended, repo.CommitTime = unattended, r.CommitTime
+	made, err := repo.CommitOnly(ctx, r.git.Status.Commit, r.result.CommitMessage+"\n\n"+textBody(r.Session)+"\n", paths...)
 	switch {
 	case errors.Is(err, git.ErrNothing):
-		r.result.Actions = append(r.result.Actions, textSame)
+		r.uncommitted = unchanged
 	case errors.Is(err, git.ErrIndexLocked):
-		r.failed(textLocked)
+		r.fail("%s", indexLocked)
 	case err != nil:
-		r.failed(textCommitFailed(r.cleaned(err)))
+		r.mayCommit = true
+		r.fail(errCommit, r.clean(err))
 	default:
-		r.result.CommitID = id
-		r.did(textCommitted(names, id[:min(12, len(id))]))
-		r.settle(ctx, id, paths)
+		r.committed = made
+		r.refreshIndex(ctx)
 	}
 }
 
-// settle has the index told of the commit: at once where a session or a person
-// asked for it, for a person who commits in a terminal next would undo it
-// otherwise. A script's run leaves the index byte for byte as it is, and says
-// what is to be done; an event of a session after it does that, too.
-func (r *run) settle(ctx context.Context, id string, paths []string) {
-	u := unsettled{Top: r.git.Repo.Top, Commit: id}
-	for _, p := range paths {
-		if rel, err := r.git.Repo.Rel(p); err == nil {
-			u.Paths = append(u.Paths, rel)
-		}
+// ask puts a question to the person and returns why the answer is no; "" for a
+// yes.
+func (r *run) ask(question string, no, nobody reason, args ...any) reason {
+	yes, answered := false, false
+	if r.Ask != nil {
+		yes, answered = r.Ask(fmt.Sprintf(question, args...))
 	}
-	if (r.Auto || r.consent) && r.git.Repo.Adopt(ctx, id, u.Paths...) == nil {
-		return
+	switch {
+	case yes:
+		return ""
+	case answered:
+		return no
 	}
-	later := len(r.Data) > 0 && u.note(r.Data[0]) == nil
-	r.result.NextSteps = append(r.result.NextSteps, stepIndex(u.Paths, later))
+	return nobody
 }
 
-// cleaned is an error without the secrets a hook may have printed.
-func (r *run) cleaned(err error) error {
+// refreshIndex has the user's index told of the commit: at once where a session
+// or a person asked for it, for a person who commits in a terminal next would
+// undo it otherwise. A script's run leaves the index byte for byte as it is, and
+// says what is to be done; an event of a session after it does that, too.
+func (r *run) refreshIndex(ctx context.Context) {
+	if r.Auto || r.consent {
+		r.indexKnows = r.git.Repo.RefreshIndex(ctx, r.committed) == nil
+	}
+	r.indexNoted = !r.indexKnows && len(r.Data) > 0 && notePending(r.Data[0], r.committed) == nil
+}
+
+// clean is an error without the secrets a hook may have printed.
+func (r *run) clean(err error) string {
 	d := document{Home: r.Home}
-	return errors.New(d.clean(err.Error()))
-}
-
-func (r *run) commitFacts(ctx context.Context) commitFacts {
-	repo := r.git.Repo
-	if repo == nil {
-		return commitFacts{}
-	}
-	f := commitFacts{
-		Repo:      true,
-		Known:     r.git.Status.Branch != "" || r.git.Status.Commit != "",
-		Branch:    r.git.Status.Branch,
-		Unborn:    r.git.Status.Unborn(),
-		Operation: repo.Operation(),
-	}
-	_, err := repo.Rel(r.path)
-	f.Worktree = err == nil
-	if ignored, err := repo.Ignored(ctx, r.path); f.Worktree && (ignored || err != nil) {
-		f.Ignored = true
-	}
-	for waited := time.Duration(0); repo.IndexLocked(); waited += lockPoll {
-		if waited >= indexLockTimeout || ctx.Err() != nil {
-			f.Locked = true
-			break
-		}
-		time.Sleep(lockPoll)
-	}
-	return f
+	return d.clean(err.Error())
 }
 
 // companions returns the paths of the companions that go into the commit:
-// those that are there, differ, are not ignored, and of which the user has
-// staged nothing.
-func (r *run) companions(ctx context.Context) []string {
+// those that are there, differ, are not ignored (for then git status would not
+// list them), and of which the user has staged nothing.
+func (r *run) companions() []string {
 	var out []string
 	for _, name := range companions {
 		path := filepath.Join(r.at.Dir, name)
-		if !isFile(path) {
-			continue
-		}
 		rel, err := r.git.Repo.Rel(path)
-		if err != nil {
+		if err != nil || !isFile(path) {
 			continue
 		}
 		f, differs := r.git.file(rel)
-		if ignored, err := r.git.Repo.Ignored(ctx, path); !differs || ignored || err != nil {
-			continue
+		switch {
+		case !differs:
+		case !f.Untracked() && f.Staged != '.':
+			r.fail(errPartStaged, name)
+		default:
+			out = append(out, path)
 		}
-		if !f.Untracked() && f.Staged != '.' {
-			r.failed(textStaged(name))
-			continue
-		}
-		out = append(out, path)
 	}
 	return out
 }
 
 // push pushes the branch, if the person says yes to it.
 func (r *run) push(ctx context.Context) {
-	s := r.git.Status
 	switch {
 	case !r.Push:
 		return
 	case r.NonInteractive || r.Auto:
-		r.failed(textPushAlone)
+		r.fail("%s", pushUnasked)
 		return
-	case r.result.CommitID == "" && s.Ahead == 0:
-		r.result.Actions = append(r.result.Actions, textPushNothing)
+	case r.committed.Commit == "" && r.result.Git.Ahead == 0:
+		r.unpushed = pushNothing
 		return
 	case r.DryRun:
-		r.did("asked whether to push " + s.Branch)
+		r.pushed = true
 		return
 	}
-	yes := false
-	if r.Ask != nil {
-		yes, _ = r.Ask(questionPush(s.Branch, s.Upstream))
-	}
-	if !yes {
-		r.result.Actions = append(r.result.Actions, textPushDeclined)
+	if r.unpushed = r.ask(questionPush, pushDeclined, pushDeclined, r.branch, r.upstream); r.unpushed != "" {
 		return
 	}
-	if err := r.git.Repo.Push(ctx, s.Branch); err != nil {
-		r.failed(textPushFailed(r.cleaned(err)))
+	if err := r.git.Repo.Push(ctx, r.branch); err != nil {
+		r.fail(errPush, r.clean(err))
 		return
 	}
-	r.did(textPushed(s.Branch, s.Upstream))
+	r.pushed = true
 }
 
-// record notes what the artifact looks like now: a commit hook may have
+// record notes what the document looks like now: a commit hook may have
 // reformatted it.
 func (r *run) record() {
 	if r.DryRun {
@@ -538,7 +497,7 @@ func (r *run) record() {
 		})
 	}
 	if err != nil {
-		r.failed(textNotRecorded(err))
+		r.fail(errNotRecorded, err)
 	}
 }
 
@@ -557,65 +516,18 @@ func (r *run) arm() {
 		}
 		return handover.NoteClient(tx, arm.Client, tail.Version)
 	})
-	if err != nil {
-		r.failed(textNotArmed(err))
-		return
+	if r.armed = err == nil; !r.armed {
+		r.fail(errNotArmed, err)
 	}
-	r.did(textArmed())
 }
 
-// next says what is left for the person to do.
-func (r *run) next() {
-	name := base(r.path)
-	armed := slices.Contains(r.result.Actions, textArmed())
-	step := func(s string) { r.result.NextSteps = append(r.result.NextSteps, s) }
-	if r.result.CommitID != "" {
-		if !slices.ContainsFunc(r.result.Actions, func(a string) bool { return strings.HasPrefix(a, "pushed ") }) {
-			step(stepPush)
-		}
-	} else if r.barred == "" && r.result.ArtifactPath != "" {
-		step(stepCommit(name))
-	}
-	if armed {
-		step(stepContinue)
-	} else {
-		step(stepPaste)
-	}
-	r.result.Prompt = textPrompt(r.result.ArtifactPath)
+// isArmed reports whether the document at path waits for the next session.
+func isArmed(project, path string) bool {
+	arm, ok := handover.FindArm(dirOf(project))
+	return ok && arm.Item == path
 }
 
-// base is the last element of a path with slashes or separators.
-func base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
-
-// Commit commits the newest handoff of a project after somebody has worked on
-// it. It asks nothing: who calls it has decided. An error is
-// about the input.
-func Commit(ctx context.Context, o Options) (Result, error) {
-	r := &run{Options: o, result: Result{NextSteps: []string{}, Actions: []string{}, Errors: []string{}}}
-	r.now = o.Env.Now()
-	r.NonInteractive, r.Settings.Commit, r.consent = true, true, true
-	ctx, cancel := context.WithTimeout(ctx, runTime)
-	defer cancel()
-	r.survey(ctx)
-	last, ok := r.ledger().newest(r.Project)
-	if !ok {
-		return r.result, problem.Input("write one with `ccreload handoff run`", textNoArtifact)
-	}
-	r.path, r.id, r.Session = last.Path, last.ID, last.Session
-	r.Slug = strings.Trim(strings.TrimSuffix(strings.TrimPrefix(base(r.path), artifactStem), artifactEnd), "-")
-	r.at.Dir = filepath.Dir(r.path)
-	r.result.WriteDir, r.result.ArtifactPath = r.at.Dir, r.path
-	if err := r.tidy(); err != nil {
-		r.failed(textCommitFailed(err))
-		return r.result, nil
-	}
-	r.commit(ctx)
-	r.record()
-	r.next()
-	return r.result, nil
-}
-
-// tidy takes secrets out of what was written into the artifact by hand.
+// tidy takes secrets out of what was written into the document by hand.
 func (r *run) tidy() error {
 	content, err := readArtifact(r.path)
 	if err != nil {
@@ -623,7 +535,7 @@ func (r *run) tidy() error {
 	}
 	d := document{Home: r.Home}
 	text := d.clean(string(content))
-	if r.result.Redacted = redact.Count(text) - redact.Count(string(content)); text == string(content) {
+	if r.redacted = redact.Count(text) - redact.Count(string(content)); text == string(content) {
 		return nil
 	}
 	return writeArtifact(r.path, []byte(text))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/problem"
+	"github.com/ccreload/ccreload/internal/state"
 )
 
 // Every unusual state of a repository: the commit holds only our files or
@@ -53,7 +54,7 @@ func TestStatesOfARepository(t *testing.T) {
 		"reformatting pre-commit hook": {func(w *world) {
 			w.put(".git/hooks/pre-commit", "#!/bin/sh\nsed 's/^- /* /' NEXT-SESSION.local.md >t && mv t NEXT-SESSION.local.md && git add NEXT-SESSION.local.md\n")
 		}, ""},
-		"ignored artifact": {func(w *world) { w.put(".git/info/exclude", "*.local.md\n") }, "git ignores the artifact"},
+		"ignored artifact": {func(w *world) { w.put(".git/info/exclude", "*.local.md\n") }, "git ignores the handoff document"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +84,7 @@ func TestStatesOfARepository(t *testing.T) {
 				t.Errorf("subject %q", subject)
 			}
 			// What was reformatted is what is recorded.
-			if v := readLedgerAt(w.data).judge(r.ArtifactPath, []byte(w.read(r.ArtifactPath))); v != ours {
+			if v := readLedger(state.NewDir(w.data)).judge(r.ArtifactPath, []byte(w.read(r.ArtifactPath))); v != ours {
 				t.Errorf("the ledger calls it %v", v)
 			}
 		})
@@ -93,7 +94,7 @@ func TestStatesOfARepository(t *testing.T) {
 func TestWorktreesAndSubmodules(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	linked := filepath.Join(realPath(t.TempDir()), "linked")
+	linked := filepath.Join(state.RealPath(t.TempDir()), "linked")
 	w.git("worktree", "add", "-q", "-b", "side", linked)
 	main := w.index()
 	r := w.run(func(o *Options) { o.Dir = linked })
@@ -291,8 +292,11 @@ func isAbsent(path string) bool { _, err := os.Lstat(path); return errors.Is(err
 func TestSecondRunLeavesAFreshArtifactAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.run()
-	text := w.read("NEXT-SESSION.local.md")
+	written := w.run().ArtifactPath
+	if err := os.Chtimes(written, w.now, w.now); err != nil {
+		t.Fatal(err)
+	}
+	text := w.read(written)
 	if r := w.run(); !r.Skipped || w.read("NEXT-SESSION.local.md") != text {
 		t.Errorf("%+v", r)
 	}
@@ -410,7 +414,7 @@ func TestTheIndexIsToldLater(t *testing.T) {
 	if got := w.git("status", "--porcelain"); got != "A  s\n" {
 		t.Errorf("status %q", got)
 	}
-	if isFile(filepath.Join(w.data, unsettledFile)) {
+	if isFile(filepath.Join(w.data, pendingFile)) {
 		t.Error("it would be told again")
 	}
 }

@@ -13,23 +13,23 @@ type Settings struct {
 	LoadOnStartup bool   // a plain start takes a handoff, too
 	ArtifactDir   string // below the top of the worktree; "" means as classified
 	PlanFile      string // a file that says that work goes on over several sessions
-	Norwegian     bool   // headings
+	Language      string // of the headings: en or no
 	Headless      bool   // runs without a person take part
 	Ignored       []string
 }
 
 // settingsFor returns the settings in force for a hook.
 func settingsFor(call *host.Call) Settings {
-	return settle(options.Plugin{Dir: dirOf(call.Project), Profile: call.Profile, User: call.Host.Option})
+	return settings(options.Plugin{Dir: dirOf(call.Project), Profile: call.Profile, User: call.Host.Option})
 }
 
 // Effective returns the settings in force in a project for whoever is not a
 // hook (see options.ForCommand).
 func Effective(project string, data []string, p host.Profile, user host.UserOption) Settings {
-	return settle(options.ForCommand(dirOf(project), data, p, user))
+	return settings(options.ForCommand(dirOf(project), data, p, user))
 }
 
-func settle(p options.Plugin) Settings {
+func settings(p options.Plugin) Settings {
 	v := p.Values()
 	s := Settings{
 		HintPct:       v.Number("hint_pct"),
@@ -38,7 +38,7 @@ func settle(p options.Plugin) Settings {
 		LoadOnStartup: v.On("load_on_startup"),
 		ArtifactDir:   v.Text("artifact_dir"),
 		PlanFile:      v.Text("plan_file"),
-		Norwegian:     v.Text("language") == "no",
+		Language:      v.Text("language"),
 		Headless:      v.On("headless"),
 	}
 	s.Ignored = v.Ignored

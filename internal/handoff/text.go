@@ -9,30 +9,34 @@ import (
 
 // Everything a person or the model reads from this plugin stands in this file.
 
-// words are the headings of an artifact.
-type words struct {
-	Why, Status, Continue, First, Push, Verify, Gotchas string
-}
-
-var (
-	english = words{
-		"Why", "Status", "How to continue", "First command to run", "Push policy", "Verification", "Gotchas",
-	}
-	norwegian = words{
-		"Hvorfor", "Status", "Slik fortsetter du", "Første kommando", "Push-policy", "Verifisering", "Fallgruver",
-	}
+// The sections of a handoff document, in their order.
+const (
+	secWhy = iota
+	secStatus
+	secContinue
+	secFirst
+	secPush
+	secVerify
+	secGotchas
 )
 
-// survivors are the sections that outlive the cut of an artifact that is too
-// long for the host, in either language, the most important first.
-func survivors() []string {
-	return []string{
-		english.Continue, norwegian.Continue, english.First, norwegian.First, english.Why, norwegian.Why,
-		english.Gotchas, norwegian.Gotchas, english.Push, norwegian.Push, english.Verify, norwegian.Verify,
-	}
+// headings are their titles, in the languages of the option language.
+var headings = map[string][]string{
+	"en": {"Why", "Status", "How to continue", "First command to run", "Push policy", "Verification", "Gotchas"},
+	"no": {"Hvorfor", "Status", "Slik fortsetter du", "Første kommando", "Push-policy", "Verifisering", "Fallgruver"},
 }
 
-// The artifact.
+// survivors are the sections that outlive the cut of a document that is too
+// long for the host, in either language, the most important first.
+func survivors() []string {
+	var out []string
+	for _, section := range []int{secContinue, secFirst, secWhy, secGotchas, secPush, secVerify} {
+		out = append(out, headings["en"][section], headings["no"][section])
+	}
+	return out
+}
+
+// The document.
 
 const (
 	textNothing    = "None known."
@@ -43,6 +47,8 @@ const (
 	textClean      = "Nothing is uncommitted."
 	textCommits    = "Last commits:"
 	textEdited     = "Edited in this session: "
+	textMore       = "%d more"
+	textBegun      = " (begun)"
 	textNoTodo     = "No open item is on the list. Go on with what was last asked for."
 	textAnswer     = "The session's last answer began:"
 	textPassed     = "passed: "
@@ -51,6 +57,8 @@ const (
 	textNoChecks   = "No test, lint or build was run in this session."
 	textSubmodule  = "This is a submodule: the repository around it needs a commit of its own to point here."
 	textLinked     = "This is a linked worktree: other branches of the repository are checked out elsewhere."
+	textOperation  = "A %s is in progress: finish or abort it before anything else."
+	textRedacted   = "%s taken out of this file. They are still in the transcript; renew what should not have been shown."
 )
 
 func textBranch(g gitFacts) string {
@@ -72,10 +80,6 @@ func textBranch(g gitFacts) string {
 		return where + ", upstream `" + s.Upstream + "` is gone."
 	}
 	return fmt.Sprintf("%s, upstream `%s`: %d ahead, %d behind.", where, s.Upstream, s.Ahead, s.Behind)
-}
-
-func textOperation(op string) string {
-	return fmt.Sprintf("A %s is in progress: finish or abort it before anything else.", op)
 }
 
 func textDirty(n int, cut bool) string {
@@ -102,15 +106,6 @@ func textFile(f git.File) string {
 	return "changed"
 }
 
-func textMore(n int) string { return fmt.Sprintf("%d more", n) }
-
-func textItem(item string, begun bool) string {
-	if begun {
-		return item + " (begun)"
-	}
-	return item
-}
-
 func textPushPolicy(g gitFacts) string {
 	state := ""
 	switch s := g.Status; {
@@ -126,119 +121,87 @@ func textPushPolicy(g gitFacts) string {
 	return state + " Pushing is the user's decision: ask first."
 }
 
-func textRedacted(n int) string {
-	return plural(n, "secret was", "secrets were") + " taken out of this file. They are still in the transcript; renew what should not have been shown."
-}
-
 // The result of a run.
 
+// reason says why something was left undone.
+type reason string
+
+// Reasons that are the user's own choice, or none of their concern.
 const (
-	textNoTranscript = "no transcript: the file says nothing of the conversation"
-	textRecent       = "nothing to do: the worktree is clean and the artifact is less than a minute old"
-	textAlready      = "nothing to do: this session has been handed over already"
-	textAsked        = "left uncommitted, as asked"
-	textNobody       = "left uncommitted: nobody was there to be asked (--non-interactive commits without asking)"
-	textDeclined     = "left uncommitted: you said no"
-	textSame         = "nothing to commit: the artifact is committed as it is"
-	textPushAlone    = "not pushed: --push asks before it does so, which --non-interactive and --auto rule out"
-	textPushDeclined = "not pushed: you said no"
-	textPushNothing  = "not pushed: nothing was committed"
+	isRecent     reason = "nothing to do: the worktree is clean and the handoff document is less than a minute old"
+	isDone       reason = "nothing to do: this session has been handed over already"
+	commitOff    reason = "left uncommitted: the option commit is off"
+	asAsked      reason = "left uncommitted, as asked"
+	nobodyThere  reason = "left uncommitted: nobody was there to be asked (--non-interactive commits without asking)"
+	declined     reason = "left uncommitted: you said no"
+	unchanged    reason = "nothing to commit: the handoff document is committed as it is"
+	pushDeclined reason = "not pushed: you said no"
+	pushNothing  reason = "not pushed: nothing was committed"
 )
 
-// What keeps a commit from being made.
+// Reasons that count as errors.
 const (
-	textCommitOff   = "left uncommitted: the option commit is off"
-	textNotHere     = "not committed: this is no git repository"
-	textNoWorktree  = "not committed: the artifact is outside the worktree"
-	textDetached    = "not committed: HEAD is detached, and a commit there belongs to no branch"
-	textUnborn      = "not committed: the branch has no commit yet, and the first one is the user's"
-	textLocked      = "not committed: another git process holds index.lock (or left it behind; it was not removed)"
-	textIgnored     = "not committed: git ignores the artifact, and it is not forced in"
-	textNoStatus    = "not committed: the state of the repository is not known"
-	textArtifactOdd = "something that is no regular file stands at %s; it was left alone"
+	pushUnasked   reason = "not pushed: --push asks before it does so, which --non-interactive and --auto rule out"
+	noRepository  reason = "not committed: this is no git repository"
+	outOfWorktree reason = "not committed: the handoff document is outside the worktree"
+	detachedHead  reason = "not committed: HEAD is detached, and a commit there belongs to no branch"
+	unbornBranch  reason = "not committed: the branch has no commit yet, and the first one is the user's"
+	indexLocked   reason = "not committed: another git process holds index.lock (or left it behind; it was not removed)"
+	isIgnored     reason = "not committed: git ignores the handoff document, and it is not forced in"
+	noStatus      reason = "not committed: the state of the repository is not known"
+	inProgress           = "not committed: a %s is in progress"
 )
 
-const textNoArtifact = "there is no handoff document to commit"
+// What a run has done. In a dry run "would have " precedes it.
+const (
+	didArchive = "archived the earlier %s as %s"
+	didWrite   = "wrote %s"
+	didCommit  = "committed %s as %s"
+	didPush    = "pushed %s to %s"
+	didArm     = "armed it for the next session"
 
-func textBusy(op string) string { return "not committed: a " + op + " is in progress" }
+	wouldArchive = "would have archived the earlier %s"
+	wouldWrite   = "would have written %s"
+	wouldCommit  = "would have committed %s"
+	wouldPush    = "would have asked whether to push %s"
+)
 
-func textStaged(name string) string {
-	return name + " was left out of the commit: you have staged a part of it"
-}
-
-func textWrote(path string, redacted int) string {
-	s := "wrote " + path
-	if redacted > 0 {
-		s += " (" + plural(redacted, "secret", "secrets") + " taken out)"
-	}
-	return s
-}
-
-func textArchived(name, path string) string { return "archived the earlier " + name + " as " + path }
-
-func textCommitted(names []string, id string) string {
-	return "committed " + strings.Join(names, ", ") + " as " + id
-}
-func textPushed(branch, upstream string) string { return "pushed " + branch + " to " + upstream }
-func textArmed() string                         { return "armed it for the next session" }
-
-func textWould(what string) string { return "would have " + what }
-
-func textElsewhere(dir string, err error) string {
-	return fmt.Sprintf("%s cannot be written (%v); the artifact is elsewhere", dir, err)
-}
-
-func textDirOutside(dir string) string {
-	return fmt.Sprintf("artifact_dir %q is not a directory below the project; the artifact is in the usual place", dir)
-}
-
-func textNotArmed(err error) string {
-	return fmt.Sprintf("not armed: the next session will not be given the artifact by itself (%v)", err)
-}
-
-func textNotRecorded(err error) string {
-	return fmt.Sprintf("not recorded: the next session will take the artifact for somebody else's (%v)", err)
-}
-
-func textNotArchived(name string, err error) string {
-	return fmt.Sprintf("the earlier %s could not be archived, so it was not replaced (%v)", name, err)
-}
-
-func textNoLock(err error) string {
-	return fmt.Sprintf("no automatic handoff: its lock cannot be written (%v); run /graceful-handoff yourself", err)
-}
-
-func textCommitFailed(err error) string { return fmt.Sprintf("not committed: %v", err) }
-func textPushFailed(err error) string   { return fmt.Sprintf("not pushed: %v", err) }
-
-func textNoGitFacts(err error) string { return fmt.Sprintf("git: %v", err) }
-
-func textNoSession(err error) string { return fmt.Sprintf("transcript: %v", err) }
+// What went wrong.
+const (
+	errNoTranscript = "no transcript: the file says nothing of the conversation"
+	errNoDocument   = "there is no handoff document to commit"
+	errNotRegular   = "something that is no regular file stands at %s; it was left alone"
+	errDirOutside   = "artifact_dir %q is not a directory below the project; the handoff document is in the usual place"
+	errElsewhere    = "%s cannot be written (%v); the handoff document is elsewhere"
+	errNotArchived  = "the earlier %s could not be archived, so it was not replaced (%v)"
+	errNotArmed     = "not armed: the next session will not be given the handoff document by itself (%v)"
+	errNotRecorded  = "not recorded: the next session will take the handoff document for somebody else's (%v)"
+	errNoLock       = "no automatic handoff: its lock cannot be written (%v); run /graceful-handoff yourself"
+	errCommit       = "not committed: %v"
+	errPush         = "not pushed: %v"
+	errGit          = "git: %v"
+	errTranscript   = "transcript: %v"
+	errPartStaged   = "%s was left out of the commit: you have staged a part of it"
+)
 
 // Questions.
 
 // textAsk is read under the command that the model wants to run.
 const textAsk = "graceful-handoff: yes commits the handoff document, with nothing else in the commit and nothing pushed; no leaves it uncommitted."
 
-func questionCommit(names []string, branch string) string {
-	return fmt.Sprintf("Commit %s on branch %s?", strings.Join(names, ", "), branch)
-}
-
-func questionPush(branch, upstream string) string {
-	return fmt.Sprintf("Push %s to %s?", branch, upstream)
-}
+const (
+	questionCommit = "Commit %s on branch %s?"
+	questionPush   = "Push %s to %s?"
+)
 
 // Next steps.
 
 const (
-	stepContinue = "Start the next session with claude --continue: it is given the artifact. Or paste the prompt below into any session."
+	stepContinue = "Start the next session with claude --continue: it is given the handoff document. Or paste the prompt below into any session."
 	stepPaste    = "Paste the prompt below into the next session."
 	stepPush     = "Push when you are ready."
+	stepCommit   = "Commit %s if it is to travel with the branch; leave it if not."
 )
-
-func stepCommit(name string) string {
-	return "Commit " + name + " if it is to travel with the branch; leave it if not."
-}
 
 // stepIndex is needed because the commit was made beside the user's index.
 func stepIndex(paths []string, byItself bool) string {
@@ -340,6 +303,14 @@ func textLeft(owner string) string {
 
 func textForeign(name string) string {
 	return "⚠ graceful-handoff: " + name + " was not written by you on this machine, or came with the repository. It was not loaded; open it yourself if you want to read it."
+}
+
+// textTakenOut is said of a document that secrets were taken out of.
+func textTakenOut(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " (" + plural(n, "secret", "secrets") + " taken out)"
 }
 
 func plural(n int, one, many string) string {

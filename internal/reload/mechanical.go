@@ -10,6 +10,7 @@ import (
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/redact"
+	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
@@ -181,7 +182,7 @@ func (m *mechanical) answer() string {
 func (m *mechanical) files(paths []string) string {
 	var list []string
 	for _, p := range newest(paths, mechFiles) {
-		if rel, err := filepath.Rel(m.Project, p); filepath.IsAbs(p) && err == nil && filepath.IsLocal(rel) {
+		if rel, ok := state.Below(m.Project, p); ok && filepath.IsAbs(p) {
 			p = rel
 		}
 		list = append(list, notes.Line(p, mechEntry))

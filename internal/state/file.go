@@ -128,10 +128,3 @@ func Append(path string, line []byte, limit int64) error {
 	_, err = f.Write(append(line, '\n'))
 	return errors.Join(err, f.Close())
 }
-
-// Within reports whether path is below dir. Neither need exist, and links are
-// taken for what they are.
-func Within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != "." && filepath.IsLocal(rel)
-}

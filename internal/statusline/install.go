@@ -67,7 +67,7 @@ func (p Place) wrapper() string {
 // with a tilde, so that settings which are carried to another machine hold.
 func (p Place) command() string {
 	path := p.wrapper()
-	if rel, err := filepath.Rel(p.Home, path); err == nil && p.Home != "" && filepath.IsLocal(rel) && plainPath(rel) {
+	if rel, ok := state.Below(p.Home, path); ok && p.Home != "" && plainPath(rel) {
 		return "~/" + filepath.ToSlash(rel)
 	}
 	return p.absolute()
