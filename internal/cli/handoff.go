@@ -60,6 +60,8 @@ What goes wrong on the way is listed, and the exit code is 0 all the same.`,
 	flags.BoolVar(&o.DryRun, "dry-run", false, "write nothing, only say what would be done")
 	flags.BoolVar(&o.NoCommit, "no-commit", false, "leave the document uncommitted")
 	flags.BoolVar(&o.Push, "push", false, "ask whether to push after committing")
+	flags.Bool("no-push", false, "")
+	flags.MarkHidden("no-push") // nothing is pushed without --push anyway; fails only for an unknown flag
 	flags.BoolVar(&o.NonInteractive, "non-interactive", false, "ask nothing: commit, and do not push")
 	flags.BoolVar(&o.Auto, "auto", false, "at most once a session, as the Stop hook does")
 	flags.DurationVar(&o.CommitTime, "commit-timeout", 0, "what commit hooks and signing may take (default 25s)")
@@ -116,6 +118,7 @@ func (a *app) handoffWorld(o *handoff.Options) error {
 	if o.Transcript == "" {
 		o.Transcript = a.transcript(o.Session)
 	}
+	o.Projects = filepath.Join(a.host.Config, "projects")
 	profile, err := a.profile(handoff.Plugin.Name)
 	if err != nil {
 		return err
@@ -178,6 +181,10 @@ func (a *app) handoffResult(r handoff.Result, err error, asJSON bool) error {
 	list("Done:", r.Actions)
 	list("Not as it should be:", r.Errors)
 	list("Next:", r.NextSteps)
-	fmt.Fprintf(a.stdout, "\nPrompt for the next session:\n\n%s\n", term.Visible(r.Prompt))
+	title := "Prompt for the next session:"
+	if r.Armed {
+		title = "Prompt for any other session:"
+	}
+	fmt.Fprintf(a.stdout, "\n%s\n\n%s\n", title, term.Visible(r.Prompt))
 	return nil
 }

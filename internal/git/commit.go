@@ -19,39 +19,47 @@ const (
 	pushTime   = 30 * time.Second
 )
 
-// CommitOnly commits the files at paths, as they are on disk, on top of HEAD.
+// Made is a commit of ours.
+type Made struct {
+	ID     string
+	parent string
+	files  []entry
+}
+
+// CommitOnly commits the files at paths, below Top and with slashes, as they are
+// on disk, on top of HEAD.
 // It never reads or writes the user's index: what they have staged stays
-// staged, and nothing else gets in; what their index is to be told of the
-// commit is returned (see RefreshIndex). Hooks and signing run as the user
-// configured them, within a deadline. When a hook adds other files, the commit
-// is taken back. It fails with ErrIndexLocked, ErrNothing, or with what git
-// said, and then there is no commit of ours.
+// staged, and nothing else gets in; what their index is to be told is for
+// RefreshIndex. Hooks and signing run as the user configured them, within a
+// deadline. When a hook adds other files, the commit is taken back. It fails
+// with ErrIndexLocked, ErrNothing, or with what git said, and then there is no
+// commit of ours.
 //
 // HEAD must be a branch that has the commit before, and no operation may be in
 // progress: see Operation and Status.
-func (r *Repo) CommitOnly(ctx context.Context, before, message string, paths ...string) (IndexUpdate, error) {
+func (r *Repo) CommitOnly(ctx context.Context, before, message string, paths ...string) (Made, error) {
 	if r.IndexLocked() {
-		return IndexUpdate{}, ErrIndexLocked
+		return Made{}, ErrIndexLocked
 	}
-	dir, err := os.MkdirTemp("", "ccreload-index-")
+	temp, err := newTempDir()
 	if err != nil {
-		return IndexUpdate{}, err
+		return Made{}, err
 	}
-	defer os.RemoveAll(dir)
-	index := filepath.Join(dir, "index")
+	defer temp.remove()
+	index := filepath.Join(temp.path, "index")
 	// A copy of the user's index saves git from reading every file again.
 	if err := copyFile(index, filepath.Join(r.GitDir, "index")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return IndexUpdate{}, err
+		return Made{}, err
 	}
 	// Filters stay on here: one that encrypts must not be bypassed.
 	own := func(args ...string) call {
-		return call{dir: r.Dir, args: args, env: []string{"GIT_INDEX_FILE=" + index}, config: []string{"core.splitIndex=false"}}
+		return call{dir: r.Top, args: args, env: []string{"GIT_INDEX_FILE=" + index}, config: []string{"core.splitIndex=false"}, holds: temp.held}
 	}
 	if _, err := own("read-tree", "--reset", "HEAD").run(ctx); err != nil {
-		return IndexUpdate{}, err
+		return Made{}, err
 	}
 	if _, err := own(append([]string{"add", "--"}, paths...)...).run(ctx); err != nil {
-		return IndexUpdate{}, err
+		return Made{}, err
 	}
 	commit := own("commit", "--quiet", "--no-status", "--file=-")
 	commit.mutates, commit.stdin, commit.unattended = true, message, r.Unattended
@@ -60,57 +68,69 @@ func (r *Repo) CommitOnly(ctx context.Context, before, message string, paths ...
 	ctx = context.WithoutCancel(ctx) // whatever became of it has to be known
 
 	// Even a call that failed may have made the commit: a hook after it hangs.
-	update, foreign, err := r.made(ctx, before, paths)
-	switch {
+	ours, newest, err := r.since(ctx, before, paths)
+	switch foreign := newest.beyond(paths); {
 	case err != nil:
-		return IndexUpdate{}, errors.Join(failed, err)
-	case len(update.Files) > 0:
-		return update, nil
+		return Made{}, errors.Join(failed, err)
+	case ours.ID != "":
+		return ours, nil
 	case failed == nil && len(foreign) > 0:
 		err := fmt.Errorf("a commit hook added %q, so the commit was taken back", foreign)
-		_, undo := call{dir: r.Dir, args: []string{"update-ref", "-m", "handoff: take back a commit with files of others", "HEAD", update.parent, update.Commit}}.run(ctx)
-		return IndexUpdate{}, errors.Join(err, undo)
+		_, undo := call{dir: r.Dir, args: []string{"update-ref", "-m", "handoff: take back a commit with files of others", "HEAD", newest.parent, newest.ID}}.run(ctx)
+		return Made{}, errors.Join(err, undo)
 	case code(failed) == 1:
 		// A hook said no, or there was nothing to say yes to.
 		if _, err := own("diff-index", "--cached", "--quiet", "HEAD", "--").run(ctx); err == nil {
-			return IndexUpdate{}, ErrNothing
+			return Made{}, ErrNothing
 		}
 	}
-	return IndexUpdate{}, cmp.Or(failed, ErrNothing)
+	return Made{}, cmp.Or(failed, ErrNothing)
 }
 
-// made looks for our commit among those that HEAD has since before, where the
-// user, or a hook after ours, may have made one too: ours changes files of paths
-// and no others. Without it, it returns the newest and what that one changes
-// beyond paths.
-func (r *Repo) made(ctx context.Context, before string, paths []string) (u IndexUpdate, foreign []string, err error) {
-	var ours []string
-	for _, p := range paths {
-		rel, err := r.Rel(p)
-		if err != nil {
-			return u, nil, err
-		}
-		ours = append(ours, rel)
+// Find returns the commit that CommitOnly has made on top of before, for a run
+// that did not live to see it. It fails with ErrNothing when there is none.
+func (r *Repo) Find(ctx context.Context, before string, paths ...string) (Made, error) {
+	ours, _, err := r.since(ctx, before, paths)
+	if err == nil && ours.ID == "" {
+		err = ErrNothing
 	}
+	return ours, err
+}
+
+// since looks for our commit among those that HEAD has since before, where the
+// user, or a hook after ours, may have made one too: ours changes files of
+// paths, below Top, and no others. It also returns the newest of them all.
+func (r *Repo) since(ctx context.Context, before string, paths []string) (ours, newest Made, err error) {
 	out, err := r.read(ctx, "log", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-show-signature", "--no-notes", "--format=%x01%H %P", before+"..HEAD", "--")
 	if err != nil {
-		return u, nil, err
+		return Made{}, Made{}, err
 	}
 	for record := range strings.SplitSeq(strings.TrimPrefix(string(out), "\x01"), "\x01") {
 		ids, raw, _ := strings.Cut(record, "\x00")
 		id, parents, _ := strings.Cut(ids, " ")
 		parent, _, _ := strings.Cut(parents, " ")
-		made := IndexUpdate{Top: r.Top, Commit: id, parent: parent, Files: parseRaw(raw)}
-		others := made.beyond(ours)
-		if len(others) == 0 && len(made.Files) > 0 {
-			return made, nil, nil
+		made := Made{ID: id, parent: parent, files: parseRaw(raw)}
+		if newest.ID == "" {
+			newest = made
 		}
-		if u.Commit == "" {
-			u, foreign = made, others
+		if len(made.files) > 0 && len(made.beyond(paths)) == 0 {
+			return made, newest, nil
 		}
 	}
-	u.Files = nil
-	return u, foreign, nil
+	return Made{}, newest, nil
+}
+
+// beyond returns what the commit changes apart from paths.
+func (m Made) beyond(paths []string) []string {
+	return slices.DeleteFunc(m.paths(), func(p string) bool { return slices.Contains(paths, p) })
+}
+
+func (m Made) paths() []string {
+	out := make([]string, len(m.files))
+	for i, f := range m.files {
+		out[i] = f.path
+	}
+	return out
 }
 
 // Rel returns path, absolute or below Dir, as git names it: below Top, with
@@ -160,55 +180,24 @@ func copyFile(to, from string) error {
 	return os.WriteFile(to, data, 0o600)
 }
 
-// IndexUpdate is what the user's index is to be told of a commit that was made
-// beside it, as `git commit` would have done: without this, git status shows
-// its files as staged for removal, and the user's next commit would undo ours.
-type IndexUpdate struct {
-	Top    string  `json:"top"` // of the worktree
-	Commit string  `json:"commit"`
-	Files  []Entry `json:"files"`
-
-	parent string
-}
-
-// Entry is a file in two trees. Each side is "mode object", "" without the file.
-type Entry struct {
-	Path   string `json:"path"` // below the top of the worktree, with slashes
-	Before string `json:"before"`
-	After  string `json:"after"`
-
-	unmerged bool
-}
-
-// Paths returns the files of the update.
-func (u IndexUpdate) Paths() []string {
-	out := make([]string, len(u.Files))
-	for i, f := range u.Files {
-		out[i] = f.Path
-	}
-	return out
-}
-
-func (u IndexUpdate) beyond(paths []string) []string {
-	return slices.DeleteFunc(u.Paths(), func(p string) bool { return slices.Contains(paths, p) })
-}
-
-// RefreshIndex makes a pending index update. Only the entries of its files
-// change, and of them only the ones that neither the user nor a later commit
-// has touched since. It fails with ErrIndexLocked, or during an operation (see
-// Operation), and may be tried again later.
-func (r *Repo) RefreshIndex(ctx context.Context, u IndexUpdate) error {
+// RefreshIndex tells the user's index of a commit that was made beside it, as
+// `git commit` would have done: without this, git status shows its files as
+// staged for removal, and the user's next commit would undo it. Only the
+// entries of those files change, and of them only the ones that neither the
+// user nor a later commit has touched since. It fails with ErrIndexLocked, or
+// during an operation (see Operation), and may be tried again later.
+func (r *Repo) RefreshIndex(ctx context.Context, m Made) error {
 	if r.IndexLocked() {
 		return ErrIndexLocked
 	}
-	staged, err := r.staged(ctx, u.Paths()...)
+	staged, err := r.staged(ctx, m.paths()...)
 	if err != nil {
 		return err
 	}
 	args := []string{"update-index", "--add"}
-	for _, f := range u.Files {
-		if f.After != "" && slices.Contains(staged, Entry{Path: f.Path, Before: f.After, After: f.Before}) {
-			args = append(args, "--cacheinfo", strings.Replace(f.After, " ", ",", 1)+","+f.Path)
+	for _, f := range m.files {
+		if f.after != "" && slices.Contains(staged, entry{path: f.path, before: f.after, after: f.before}) {
+			args = append(args, "--cacheinfo", strings.Replace(f.after, " ", ",", 1)+","+f.path)
 		}
 	}
 	if len(args) == 2 {
@@ -220,7 +209,7 @@ func (r *Repo) RefreshIndex(ctx context.Context, u IndexUpdate) error {
 
 // staged returns those of paths, below Top, in which the index differs from
 // HEAD. During an operation, when that says nothing of the user, it fails.
-func (r *Repo) staged(ctx context.Context, paths ...string) ([]Entry, error) {
+func (r *Repo) staged(ctx context.Context, paths ...string) ([]entry, error) {
 	if op := r.Operation(); op != "" {
 		return nil, fmt.Errorf("a %s is in progress", op)
 	}
@@ -246,9 +235,15 @@ func (r *Repo) Unstaged(ctx context.Context, path string) ([]byte, error) {
 	return call{dir: r.Top, args: []string{"cat-file", "blob", "HEAD:" + rel}}.run(ctx)
 }
 
+// entry is a file in two trees. Each side is "mode object", "" without the file.
+type entry struct {
+	path, before, after string
+	unmerged            bool
+}
+
 // parseRaw reads the raw format of git diff with -z and --no-renames.
-func parseRaw(out string) []Entry {
-	var list []Entry
+func parseRaw(out string) []entry {
+	var list []entry
 	for out != "" {
 		var meta, path string
 		meta, out, _ = strings.Cut(out, "\x00")
@@ -263,7 +258,7 @@ func parseRaw(out string) []Entry {
 			}
 			return mode + " " + object
 		}
-		list = append(list, Entry{Path: path, Before: side(f[0], f[2]), After: side(f[1], f[3]), unmerged: f[4] == "U"})
+		list = append(list, entry{path: path, before: side(f[0], f[2]), after: side(f[1], f[3]), unmerged: f[4] == "U"})
 	}
 	return list
 }

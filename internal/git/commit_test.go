@@ -52,12 +52,12 @@ func TestCommitOnlyTakesOnlyItsPaths(t *testing.T) {
 	dir, index := dirty(t)
 	worktree := do(t, dir, "diff")
 	r := open(t, dir)
-	update, err := r.CommitOnly(t.Context(), headOf(t, dir), "docs: hand over\n\nBody with # and -x\n", "NEXT.md")
+	made, err := r.CommitOnly(t.Context(), headOf(t, dir), "docs: hand over\n\nBody with # and -x\n", "NEXT.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if now := headOf(t, dir); now != update.Commit {
-		t.Errorf("commit is %s, HEAD is %s", update.Commit, now)
+	if now := headOf(t, dir); now != made.ID {
+		t.Errorf("commit is %s, HEAD is %s", made.ID, now)
 	}
 	if got := files(t, dir); got != "NEXT.md" {
 		t.Errorf("case F52: the commit holds %q", got)
@@ -195,7 +195,7 @@ func TestCommitOnlyInALinkedWorktree(t *testing.T) {
 	linked := filepath.Join(t.TempDir(), "linked")
 	do(t, dir, "worktree", "add", "-q", "-b", "side", linked)
 	put(t, linked, "sub/NEXT.md", "next\n")
-	if _, err := open(t, linked).CommitOnly(t.Context(), headOf(t, linked), "docs: hand over", filepath.Join(linked, "sub", "NEXT.md")); err != nil {
+	if _, err := open(t, linked).CommitOnly(t.Context(), headOf(t, linked), "docs: hand over", "sub/NEXT.md"); err != nil {
 		t.Fatal(err)
 	}
 	if got := files(t, linked); got != "sub/NEXT.md" {
@@ -252,7 +252,7 @@ func TestRefreshIndexChangesOurEntriesOnly(t *testing.T) {
 	dir, _ := dirty(t)
 	staged := do(t, dir, "diff", "--cached")
 	r := open(t, dir)
-	update, err := r.CommitOnly(t.Context(), headOf(t, dir), "docs: hand over", "NEXT.md")
+	made, err := r.CommitOnly(t.Context(), headOf(t, dir), "docs: hand over", "NEXT.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,11 +260,11 @@ func TestRefreshIndexChangesOurEntriesOnly(t *testing.T) {
 		t.Fatalf("there is nothing to update: %q", got)
 	}
 	put(t, dir, ".git/index.lock", "")
-	if err := r.RefreshIndex(t.Context(), update); !errors.Is(err, ErrIndexLocked) {
+	if err := r.RefreshIndex(t.Context(), made); !errors.Is(err, ErrIndexLocked) {
 		t.Errorf("with a held lock: %v", err)
 	}
 	os.Remove(filepath.Join(dir, ".git", "index.lock"))
-	if err := r.RefreshIndex(t.Context(), update); err != nil {
+	if err := r.RefreshIndex(t.Context(), made); err != nil {
 		t.Fatal(err)
 	}
 	if got := do(t, dir, "diff", "--cached"); got != staged {
@@ -274,7 +274,7 @@ func TestRefreshIndexChangesOurEntriesOnly(t *testing.T) {
 		t.Errorf("status = %q", got)
 	}
 	index := readIndex(t, dir)
-	if err := r.RefreshIndex(t.Context(), update); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
+	if err := r.RefreshIndex(t.Context(), made); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
 		t.Errorf("a second time it writes again (%v)", err)
 	}
 }
@@ -283,21 +283,21 @@ func TestRefreshIndexLeavesWhatTheUserHasTouched(t *testing.T) {
 	t.Parallel()
 	dir, _ := dirty(t)
 	r := open(t, dir)
-	update, err := r.CommitOnly(t.Context(), headOf(t, dir), "docs: hand over", "NEXT.md")
+	made, err := r.CommitOnly(t.Context(), headOf(t, dir), "docs: hand over", "NEXT.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	put(t, dir, "NEXT.md", "more\n")
 	do(t, dir, "add", "NEXT.md")
 	index := readIndex(t, dir)
-	if err := r.RefreshIndex(t.Context(), update); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
+	if err := r.RefreshIndex(t.Context(), made); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
 		t.Errorf("the user's staged version is gone (%v)", err)
 	}
 	do(t, dir, "reset", "-q", "--hard")
 	do(t, dir, "rm", "-q", "NEXT.md")
 	do(t, dir, "commit", "-q", "-m", "removed")
 	index = readIndex(t, dir)
-	if err := r.RefreshIndex(t.Context(), update); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
+	if err := r.RefreshIndex(t.Context(), made); err != nil || !bytes.Equal(index, readIndex(t, dir)) {
 		t.Errorf("a file that a later commit removed is back (%v)", err)
 	}
 }
@@ -311,14 +311,14 @@ func TestUnstaged(t *testing.T) {
 		return string(content), err
 	}
 	put(t, dir, "NEXT.md", "one\n")
-	update, err := r.CommitOnly(t.Context(), headOf(t, dir), "m", filepath.Join(dir, "NEXT.md"))
+	made, err := r.CommitOnly(t.Context(), headOf(t, dir), "m", "NEXT.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := at("NEXT.md"); err == nil {
 		t.Errorf("the index does not know it: %q", got)
 	}
-	if err := r.RefreshIndex(t.Context(), update); err != nil {
+	if err := r.RefreshIndex(t.Context(), made); err != nil {
 		t.Fatal(err)
 	}
 	put(t, dir, "NEXT.md", "two\n")

@@ -28,7 +28,8 @@ import (
 // Errors that callers tell apart.
 var (
 	ErrNoGit       = errors.New("git is not installed")
-	ErrNoRepo      = errors.New("not in a git repository with a worktree")
+	ErrNoRepo      = errors.New("not in a git repository")
+	ErrNoWorktree  = errors.New("in a repository without a worktree, or among the files of git itself")
 	ErrIndexLocked = errors.New("another git process holds index.lock")
 	ErrNothing     = errors.New("the files are committed as they are")
 )
@@ -69,6 +70,7 @@ type call struct {
 	env     []string
 	stdin   string
 	timeout time.Duration // 0 means readTime
+	holds   *os.File      // stays open in everything that the call starts
 
 	pathspecMagic bool // --literal-pathspecs is left out
 	mutates       bool // hooks of the repository may run, and are interrupted before they are killed
@@ -128,6 +130,9 @@ func (c call) run(ctx context.Context) ([]byte, error) {
 	cmd.Env = append(environ(os.Environ(), c.mutates, c.unattended), c.env...)
 	if c.stdin != "" {
 		cmd.Stdin = strings.NewReader(c.stdin)
+	}
+	if c.holds != nil {
+		cmd.ExtraFiles = []*os.File{c.holds}
 	}
 	stdout, stderr := head{limit: outputLimit}, head{limit: stderrLimit}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

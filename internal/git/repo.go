@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,13 +28,19 @@ type Repo struct {
 	filters []string // configuration that silences filters the repository brings
 }
 
-// Open returns the repository dir is in. It fails with ErrNoGit or ErrNoRepo,
-// or with what git has against the repository (an owner it does not trust).
+// Open returns the repository dir is in. It fails with ErrNoGit, with ErrNoRepo
+// where there is none, with ErrNoWorktree, or with what git has against the one
+// that is there: an owner it does not trust, a HEAD that is broken.
 func Open(ctx context.Context, dir string) (*Repo, error) {
 	out, err := call{dir: dir, args: []string{"rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"}}.run(ctx)
 	if err != nil {
-		if says(err, "not a git repository", "must be run in a work tree", "cannot use bare repository") {
+		switch found := enclosing(dir); {
+		case says(err, "must be run in a work tree", "cannot use bare repository"):
+			return nil, ErrNoWorktree
+		case says(err, "not a git repository") && len(found) == 0:
 			return nil, ErrNoRepo
+		case says(err, "not a git repository"):
+			err = fmt.Errorf("%q is there, but git does not take it for a repository; git fsck may say why: %w", filepath.Join(found[0], ".git"), err)
 		}
 		return nil, err
 	}
@@ -79,6 +86,29 @@ func enclosing(dir string) []string {
 		}
 		dir = up
 	}
+}
+
+// Inside returns the directory of git's own files that dir is in, "" for none.
+// Git itself does not say so of a directory that it refuses.
+func Inside(dir string) string {
+	found := ""
+	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
+		if isGitDir(dir) {
+			found = dir
+		}
+		if dir == filepath.Dir(dir) {
+			return found
+		}
+	}
+}
+
+func isGitDir(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // configured reads what the configuration says of remotes and filters. The

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -34,13 +35,38 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-func TestOpenFindsNone(t *testing.T) {
+func TestOpenSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	bare := t.TempDir()
 	do(t, bare, "init", "-q", "--bare")
-	for name, dir := range map[string]string{"plain": t.TempDir(), "bare": bare, "inside .git": filepath.Join(repo(t), ".git")} {
-		if r, err := Open(t.Context(), dir); !errors.Is(err, ErrNoRepo) {
+	// A bare repository that came with the files of another one, and would have
+	// its own configuration obeyed.
+	disguised := filepath.Join(repo(t), "fixture")
+	do(t, filepath.Dir(disguised), "init", "-q", "--bare", "fixture")
+	do(t, disguised, "config", "core.bare", "false")
+	do(t, disguised, "config", "core.worktree", t.TempDir())
+	broken := repo(t)
+	put(t, broken, ".git/HEAD", "nonsense\n")
+	none := t.TempDir()
+	for name, tt := range map[string]struct {
+		dir  string
+		want error
+		says string
+	}{
+		"plain":            {none, ErrNoRepo, ""},
+		"bare":             {bare, ErrNoWorktree, ""},
+		"inside .git":      {filepath.Join(repo(t), ".git"), ErrNoWorktree, ""},
+		"a disguised bare": {disguised, ErrNoWorktree, ""},
+		"a broken HEAD":    {broken, nil, filepath.Join(broken, ".git")},
+	} {
+		r, err := Open(t.Context(), tt.dir)
+		if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	for dir, want := range map[string]string{none: "", broken: "", filepath.Join(broken, ".git", "refs", "heads"): filepath.Join(broken, ".git"), bare: bare} {
+		if got := Inside(dir); got != want {
+			t.Errorf("Inside(%q) = %q, want %q", dir, got, want)
 		}
 	}
 }

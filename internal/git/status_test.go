@@ -137,7 +137,8 @@ func TestReadsLeaveAStaleIndexAlone(t *testing.T) {
 			t.Fatalf("%s wrote the index", name)
 		}
 	}
-	if _, err := r.CommitOnly(t.Context(), headOf(t, dir), "ours", put(t, dir, "ours", "x\n")); err != nil || index() != before {
+	put(t, dir, "ours", "x\n")
+	if _, err := r.CommitOnly(t.Context(), headOf(t, dir), "ours", "ours"); err != nil || index() != before {
 		t.Errorf("CommitOnly: %v, or it wrote the index", err)
 	}
 	// The trap is armed: plain git does write it.

@@ -109,3 +109,14 @@ func writeArtifact(path string, content []byte) error {
 	}
 	return state.WriteFile(path, content, 0o644)
 }
+
+// sweepTemporaries removes what runs that were killed have left of the document
+// at path.
+func sweepTemporaries(path string) {
+	entries, _ := os.ReadDir(filepath.Dir(path)) // none where it cannot be read
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), "."+filepath.Base(path)+".") && strings.HasSuffix(e.Name(), ".tmp") {
+			os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
+}

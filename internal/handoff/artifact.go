@@ -127,8 +127,8 @@ func (d *document) why() []string {
 
 func (d *document) status() []string {
 	var out []string
-	if d.Git.Repo == nil {
-		out = append(out, "- "+textNoRepo)
+	if d.Git.Err != nil {
+		out = append(out, "- "+d.clean(textGit(d.Git)))
 	} else {
 		out = append(out, "- "+d.clean(textBranch(d.Git)))
 		if d.Git.Operation != "" {
@@ -208,7 +208,7 @@ func begun(i transcript.Item) int {
 
 // first is a command that shows where things stand and changes nothing.
 func (d *document) first() []string {
-	if d.Git.Repo == nil {
+	if d.Git.absent() {
 		return []string{"```sh", "ls -la", "```"}
 	}
 	return []string{"```sh", "git status --short --branch", "```"}

@@ -97,11 +97,11 @@ func preTool(call *host.Call) (host.Output, error) {
 func check(at plugin.Place, found *problem.Findings) {
 	const check = "handoff"
 	arm, _ := handover.FindArm(dirOf(at.Project))
-	switch path := arm.Item; {
-	case path == "":
+	switch path := readLedgers(at.Data).waiting(at.Project, arm); {
+	case arm.Item == "":
 		found.OK(check, "none waits for the next session")
-	case !isFile(path):
-		found.Note(check, "", "%q was to wait for the next session, but it is gone", path)
+	case path == "":
+		found.Note(check, "", "%q was to wait for the next session, but it is gone", arm.Item)
 	default:
 		found.OK(check, "%s waits for the next session", path)
 	}

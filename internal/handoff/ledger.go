@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -59,6 +62,15 @@ func canonical(path string) string {
 
 type ledger []entry
 
+// readLedgers reads those of all data directories.
+func readLedgers(dirs []string) ledger {
+	var all ledger
+	for _, dir := range dirs {
+		all = append(all, readLedger(state.NewDir(dir))...)
+	}
+	return all
+}
+
 func readLedger(from state.Reader) ledger {
 	data, err := from.Read(ledgerFile, maxFile)
 	if err != nil {
@@ -74,13 +86,23 @@ func readLedger(from state.Reader) ledger {
 	return list
 }
 
-// record adds e to the ledger in a data directory and drops what it replaces.
+// record adds e to the ledger in a data directory and drops what it replaces:
+// all of the same document, and of others at its path all but the newest, which
+// is still there until e is written.
 func record(data string, e entry) error {
 	e.Path = canonical(e.Path)
 	return state.NewDir(data).WithLock(lockWait, func(tx *state.Tx) error {
-		list := slices.DeleteFunc(readLedger(tx), func(old entry) bool {
-			return old.Path == e.Path && (old.Foreign == e.Foreign)
-		})
+		list := readLedger(tx)
+		before := 0 // entries of others that are kept
+		for i, old := range slices.Backward(list) {
+			switch {
+			case old.Path != e.Path || old.Foreign != e.Foreign:
+			case old.ID != e.ID && before == 0:
+				before++
+			default:
+				list = slices.Delete(list, i, i+1)
+			}
+		}
 		data, err := append(list, e).encode()
 		if err != nil {
 			return err
@@ -132,15 +154,62 @@ func (l ledger) since(session string) time.Time {
 	return t
 }
 
-// newest returns the newest entry of a project whose artifact is still there.
-func (l ledger) newest(project string) (entry, bool) {
-	var last entry
+// newest returns the newest entry of a project whose document is still there,
+// with the path it has by now.
+func (l ledger) newest(project string) (last entry, found bool) {
 	for _, e := range l {
-		if !e.Foreign && state.RealPath(e.Project) == state.RealPath(project) && !e.Time.Before(last.Time) && isFile(e.Path) {
-			last = e
+		e.Path = e.pathIn(project)
+		if e.Foreign || e.Path == "" || found && e.Time.Before(last.Time) {
+			continue
+		}
+		if content, err := readArtifact(e.Path); err == nil && e.judge(e.Path, content) != foreign {
+			last, found = e, true
 		}
 	}
-	return last, last.Path != ""
+	return last, found
+}
+
+// waiting returns the document that waits for the next session of a project: the
+// one that was armed, if it is there. If not, it has been archived or taken away
+// since, or never came to be because the run that armed was killed, or the
+// project has another name by now, or the arm was copied from another project;
+// then it is the newest of the project, "" when there is none.
+func (l ledger) waiting(project string, arm handover.Arm) string {
+	if filepath.IsAbs(arm.Item) && isFile(arm.Item) && !l.elsewhere(arm.Item, project) {
+		return arm.Item
+	}
+	last, _ := l.newest(project)
+	return last.Path
+}
+
+// elsewhere reports whether the document at path was written for another project.
+func (l ledger) elsewhere(path, project string) bool {
+	path = canonical(path)
+	for _, e := range slices.Backward(l) {
+		if e.Path == path && !e.Foreign {
+			return e.pathIn(project) != path
+		}
+	}
+	return false
+}
+
+// pathIn returns where the document of e is in project: the one it was written
+// for, or what that has been renamed to. "" means in neither.
+func (e entry) pathIn(project string) string {
+	if state.RealPath(e.Project) == state.RealPath(project) {
+		return e.Path
+	}
+	if rel, ok := state.Below(e.Project, e.Path); ok && e.moved() {
+		return canonical(filepath.Join(project, rel))
+	}
+	return ""
+}
+
+// moved reports whether the project is not where it was. Whoever only copies a
+// document, as a clone does, finds its project in its place.
+func (e entry) moved() bool {
+	_, err := os.Lstat(e.Project)
+	return e.Project != "" && errors.Is(err, fs.ErrNotExist)
 }
 
 // trust is what is known about where an artifact comes from.
@@ -148,26 +217,31 @@ type trust int
 
 const (
 	foreign trust = iota
-	ours          // byte for byte what our runtime wrote
 	edited        // ours by its id, with other content
+	ours          // byte for byte what our runtime wrote
 )
 
-// judge compares an artifact with the ledger.
+// judge compares a document with the ledger.
 func (l ledger) judge(path string, content []byte) trust {
-	id := notes.FrontValue(string(content), keyID)
 	verdict := foreign
 	for _, e := range l {
-		if e.Foreign || e.Path != canonical(path) {
-			continue
-		}
-		if e.Content == string(content) {
-			return ours
-		}
-		if e.ID != "" && e.ID == id {
-			verdict = edited
-		}
+		verdict = max(verdict, e.judge(canonical(path), content))
 	}
 	return verdict
+}
+
+// judge compares the document at a canonical path with one entry. That is where
+// it was written, or below what its project is called by now.
+func (e entry) judge(path string, content []byte) trust {
+	switch {
+	case e.Foreign || e.Path != path && !(e.moved() && filepath.Base(e.Path) == filepath.Base(path)):
+		return foreign
+	case e.Content == string(content):
+		return ours
+	case e.ID != "" && e.ID == notes.FrontValue(string(content), keyID):
+		return edited
+	}
+	return foreign
 }
 
 // told reports whether the user has been told of a foreign file as it is now.

@@ -91,15 +91,13 @@ func sessionEnd(call *host.Call) (host.Output, error) {
 
 // prepare decides what a session gets of an armed artifact.
 func prepare(call *host.Call, arm handover.Arm) (handover.Payload, error) {
+	known := readLedger(state.NewDir(call.Host.Data))
+	arm.Item = known.waiting(call.Project, arm)
 	name := filepath.Base(arm.Item)
-	if !filepath.IsAbs(arm.Item) || !strings.HasSuffix(name, artifactEnd) {
+	content, err := readArtifact(arm.Item)
+	if err != nil || !strings.HasSuffix(name, artifactEnd) {
 		return handover.Payload{}, nil
 	}
-	content, err := readArtifact(arm.Item)
-	if err != nil {
-		return handover.Payload{}, nil // archived or taken away since
-	}
-	known := readLedger(state.NewDir(call.Host.Data))
 	if !trusted(call, known, arm.Item, content) {
 		if known.told(arm.Item, content) {
 			return handover.Payload{Keep: true}, nil

@@ -2,6 +2,7 @@ package handoff
 
 import (
 	"fmt"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -14,18 +15,20 @@ type outcome struct {
 	dry      bool   // nothing was done, only looked at
 	skipped  reason // there was nothing to do
 	path     string // of the handoff document, "" when there is none
+	session  string // when the session was last written to, if it was found and not given
 	redacted int    // secrets taken out of it
 	archived string // where an earlier one of its name is now
 	written  bool
 
-	files       []string // of the commit
-	committed   git.IndexUpdate
+	paths       []string // of the commit, as git names them
+	committed   git.Made
 	uncommitted reason
 	mayCommit   bool // the user still can
 	indexKnows  bool // the user's index knows of the commit
 	indexNoted  bool // an event of a session will tell it
 
 	branch, upstream string
+	remote           bool
 	pushed           bool
 	unpushed         reason
 
@@ -40,9 +43,9 @@ func (o *outcome) fail(format string, args ...any) {
 // report fills in the part of r that is words.
 func (o outcome) report(r *Result) {
 	r.Skipped = o.skipped != ""
-	r.ArtifactPath, r.Redacted, r.CommitID = o.path, o.redacted, o.committed.Commit
+	r.ArtifactPath, r.Redacted, r.CommitID = o.path, o.redacted, o.committed.ID
 	r.Actions, r.Errors, r.NextSteps = append(r.Actions, o.actions()...), append(r.Errors, o.errors...), append(r.NextSteps, o.next()...)
-	r.Prompt = textPrompt(o.path)
+	r.Prompt, r.Armed = textPrompt(o.path), o.armed
 }
 
 func (o outcome) actions() []string {
@@ -57,14 +60,17 @@ func (o outcome) actions() []string {
 			out = append(out, fmt.Sprintf(did, args...))
 		}
 	}
-	name, files := filepath.Base(o.path), strings.Join(o.files, ", ")
+	name, files := filepath.Base(o.path), nameList(o.paths)
+	if o.session != "" {
+		out = append(out, fmt.Sprintf(didFind, o.session))
+	}
 	if o.archived != "" {
 		say(didArchive, wouldArchive, name, o.archived)
 	}
 	if o.written {
 		say(didWrite, wouldWrite, o.path+textTakenOut(o.redacted))
 	}
-	switch id := o.committed.Commit; {
+	switch id := o.committed.ID; {
 	case o.uncommitted != "":
 		out = append(out, string(o.uncommitted))
 	case id != "" || o.dry && files != "":
@@ -82,18 +88,27 @@ func (o outcome) actions() []string {
 	return out
 }
 
+// nameList is what people read of paths.
+func nameList(paths []string) string {
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = path.Base(p)
+	}
+	return strings.Join(names, ", ")
+}
+
 // next returns what is left for the person to do.
 func (o outcome) next() []string {
 	var out []string
-	committed := o.committed.Commit != ""
+	committed := o.committed.ID != ""
 	switch {
 	case o.skipped != "":
 		return nil
 	case committed && !o.indexKnows:
-		out = append(out, stepIndex(o.committed.Paths(), o.indexNoted))
+		out = append(out, stepIndex(o.paths, o.indexNoted))
 	}
 	switch {
-	case committed && !o.pushed:
+	case committed && !o.pushed && o.remote:
 		out = append(out, stepPush)
 	case o.mayCommit:
 		out = append(out, fmt.Sprintf(stepCommit, filepath.Base(o.path)))

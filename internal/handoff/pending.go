@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/git"
@@ -22,16 +20,46 @@ const pendingFile = "pending-index" // in the data directory: one line a commit
 // refreshTime is what telling the indexes may take; a test gives them more.
 var refreshTime = 500 * time.Millisecond
 
-// notePending notes an index update that the next event is to make.
-func notePending(data string, u git.IndexUpdate) error {
-	line, err := json.Marshal(u)
-	if err != nil {
-		return err
-	}
+// pendingTime is how long a commit is waited for that a killed run has begun:
+// its git may go on, and the hooks of the repository with it.
+const pendingTime = time.Hour
+
+// pendingIndex is a commit that the user's index is to be told of. It is noted
+// before the commit is made.
+type pendingIndex struct {
+	Top    string    `json:"top"`    // of the worktree
+	Before string    `json:"before"` // the commit it is made on
+	Paths  []string  `json:"paths"`  // below Top, with slashes
+	Time   time.Time `json:"time"`
+}
+
+func (p pendingIndex) line() []byte {
+	line, _ := json.Marshal(p) // strings and a time always can
+	return append(line, '\n')
+}
+
+func (p pendingIndex) note(data string) error {
 	return state.NewDir(data).WithLock(lockWait, func(tx *state.Tx) error {
 		old, _ := tx.Read(pendingFile, maxFile)
-		return tx.Write(pendingFile, append(append(old, line...), '\n'))
+		return tx.Write(pendingFile, append(old, p.line()...))
 	})
+}
+
+func (p pendingIndex) drop(data string) error {
+	return state.NewDir(data).WithLock(lockWait, func(tx *state.Tx) error {
+		old, err := tx.Read(pendingFile, maxFile)
+		if err != nil {
+			return err
+		}
+		return writePending(tx, bytes.ReplaceAll(old, p.line(), nil))
+	})
+}
+
+func writePending(tx *state.Tx, content []byte) error {
+	if len(content) == 0 {
+		return tx.Remove(pendingFile)
+	}
+	return tx.Write(pendingFile, content)
 }
 
 // refreshIndexes makes all pending index updates. What cannot be done now is
@@ -54,38 +82,40 @@ func refreshIndexes(call *host.Call) {
 		}
 		var left []byte
 		for line := range bytes.Lines(data) {
-			err := refresh(ctx, line)
-			if err == nil {
-				continue
-			}
-			call.Env.Log("a pending index update was not made", "error", err.Error())
-			if !errors.Is(err, os.ErrNotExist) {
+			switch again, err := refresh(ctx, line, call.Env.Now()); {
+			case again:
 				left = append(left, line...)
+				fallthrough
+			case err != nil:
+				call.Env.Log("a pending index update was not made", "error", err.Error())
 			}
 		}
-		if left == nil {
-			return tx.Remove(pendingFile)
-		}
-		return tx.Write(pendingFile, left)
+		return writePending(tx, left)
 	})
 	if err != nil {
 		call.Env.Log("no pending index update was made", "error", err.Error())
 	}
 }
 
-// refresh makes one pending index update. The error is os.ErrNotExist where
-// there is nothing to update any more.
-func refresh(ctx context.Context, line []byte) error {
-	var u git.IndexUpdate
-	if json.Unmarshal(line, &u) != nil || !filepath.IsAbs(u.Top) {
-		return os.ErrNotExist
+// refresh makes one pending index update. Where it fails it reports whether to
+// try again.
+func refresh(ctx context.Context, line []byte, now time.Time) (again bool, err error) {
+	var p pendingIndex
+	if err := json.Unmarshal(line, &p); err != nil {
+		return false, err
 	}
-	if _, err := os.Stat(u.Top); err != nil {
-		return err
+	if _, err := os.Stat(p.Top); err != nil {
+		return false, err
 	}
-	repo, err := git.Open(ctx, u.Top)
+	repo, err := git.Open(ctx, p.Top)
 	if err != nil {
-		return err
+		return true, err
 	}
-	return repo.RefreshIndex(ctx, u)
+	made, err := repo.Find(ctx, p.Before, p.Paths...)
+	if err == nil {
+		err = repo.RefreshIndex(ctx, made)
+	} else if now.Sub(p.Time).Abs() > pendingTime {
+		return false, err
+	}
+	return err != nil, err
 }

@@ -39,6 +39,7 @@ type Options struct {
 
 	Session    string
 	Transcript string   // of that session; "" when there is none
+	Projects   string   // the host's directory of transcripts, to look there where neither is known
 	Data       []string // the plugin's data directories
 	Home       string   // paths below it are written with ~
 	Settings   Settings
@@ -61,7 +62,8 @@ type Result struct {
 	Actions       []string  `json:"actions_taken"`
 	Errors        []string  `json:"errors"`
 	Redacted      int       `json:"redacted"` // secrets taken out
-	Prompt        string    `json:"prompt"`   // to paste into the next session
+	Prompt        string    `json:"prompt"`   // for a session that is not given the document
+	Armed         bool      `json:"armed"`    // the next session is given it
 	// Skipped: there was nothing to do, and the first action says why.
 	Skipped bool `json:"skipped"`
 }
@@ -71,6 +73,7 @@ type GitStatus struct {
 	Branch string `json:"branch"`
 	Dirty  bool   `json:"dirty"` // files differ, apart from artifacts
 	Ahead  int    `json:"ahead"`
+	Remote bool   `json:"remote"` // there is somewhere to push to
 }
 
 const (
@@ -87,6 +90,9 @@ const (
 // error is about the input, and then nothing is done.
 func Run(ctx context.Context, o Options) (Result, error) {
 	r := newRun(o)
+	if err := r.leaveGit(); err != nil {
+		return r.result, err
+	}
 	var ok bool
 	if r.Slug, ok = Slug(o.Slug); !ok {
 		return r.result, problem.Input("name the topic with letters or digits", "slug %q has nothing that can stand in a file name", o.Slug)
@@ -98,8 +104,11 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, runTime)
 	defer cancel()
+	if !o.DryRun {
+		git.Sweep(r.now)
+	}
 	if o.Auto && !o.DryRun {
-		lock, err := o.lock()
+		lock, err := r.lock()
 		switch {
 		case err != nil:
 			// Without a lock this would happen again at every turn.
@@ -114,12 +123,11 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	r.survey(ctx)
 	switch {
 	case r.recent():
-		r.skipped = isRecent
+		r.skipped, r.armed = isRecent, isArmed(r.Project, r.path)
 	case r.write(ctx):
 		r.commit(ctx)
+		r.complete()
 		r.push(ctx)
-		r.record()
-		r.arm()
 	}
 	return r.report(), nil
 }
@@ -128,11 +136,15 @@ func Run(ctx context.Context, o Options) (Result, error) {
 // it. It asks nothing: who calls it has decided. An error is about the input.
 func Commit(ctx context.Context, o Options) (Result, error) {
 	r := newRun(o)
+	if err := r.leaveGit(); err != nil {
+		return r.result, err
+	}
 	r.NonInteractive, r.Settings.Commit, r.consent = true, true, true
 	ctx, cancel := context.WithTimeout(ctx, runTime)
 	defer cancel()
+	git.Sweep(r.now)
 	r.survey(ctx)
-	last, ok := r.ledger().newest(r.Project)
+	last, ok := readLedgers(r.Data).newest(r.Project)
 	if !ok {
 		return r.result, problem.Input("write one with `ccreload handoff run`", errNoDocument)
 	}
@@ -146,7 +158,7 @@ func Commit(ctx context.Context, o Options) (Result, error) {
 		return r.report(), nil
 	}
 	r.commit(ctx)
-	r.record()
+	r.complete()
 	return r.report(), nil
 }
 
@@ -172,6 +184,7 @@ type run struct {
 	git     gitFacts
 	at      place
 	id      string // of the document
+	text    string // of the document, as it is in the ledger
 	consent bool   // a person has said yes to the commit
 	result  Result
 }
@@ -188,11 +201,29 @@ func (r *run) report() Result {
 	return r.result
 }
 
+// leaveGit moves a run that was started among the files of git itself, where
+// nothing is to be written, to the project or the worktree around them.
+func (o *Options) leaveGit() error {
+	if o.Project != "" && git.Inside(o.Project) != "" {
+		o.Project = ""
+	}
+	inside := git.Inside(o.Dir)
+	switch {
+	case inside == "":
+	case o.Project != "":
+		o.Dir = o.Project
+	case filepath.Base(inside) == ".git":
+		o.Dir = filepath.Dir(inside)
+	default:
+		return problem.Input("run this in a worktree of it", "%q is a bare repository, which has no place for a handoff document", inside)
+	}
+	return nil
+}
+
 // survey finds out where the work is and what git says of it.
 func (r *run) survey(ctx context.Context) {
-	var err error
-	if r.git, err = gatherGit(ctx, r.Dir); err != nil && !errors.Is(err, git.ErrNoRepo) {
-		r.fail(errGit, err)
+	if r.git = gatherGit(ctx, r.Dir); r.git.Err != nil && !r.git.absent() {
+		r.fail(errGit, r.git.Err)
 	}
 	dir := state.RealPath(r.Dir)
 	top := state.RealPath(cmp.Or(r.git.top(), r.Project, dir))
@@ -211,9 +242,9 @@ func (r *run) survey(ctx context.Context) {
 	}
 	r.path = filepath.Join(r.at.Dir, artifactName(r.Slug))
 	s := r.git.Status
-	r.branch, r.upstream = s.Branch, s.Upstream
+	r.branch, r.upstream, r.remote = s.Branch, s.Upstream, r.git.Repo != nil && r.git.Repo.HasRemote
 	r.result.Kind, r.result.WriteDir = r.at.Kind, r.at.Dir
-	r.result.Git = GitStatus{Branch: s.Branch, Dirty: len(r.git.dirty()) > 0, Ahead: s.Ahead}
+	r.result.Git = GitStatus{Branch: s.Branch, Dirty: len(r.git.dirty()) > 0, Ahead: s.Ahead, Remote: r.remote}
 }
 
 // recent reports whether a run has only just done all there is to do.
@@ -223,20 +254,15 @@ func (r *run) recent() bool {
 		return false
 	}
 	content, err := readArtifact(r.path)
-	return err == nil && r.ledger().judge(r.path, content) != foreign
-}
-
-func (r *run) ledger() ledger {
-	var all ledger
-	for _, dir := range r.Data {
-		all = append(all, readLedger(state.NewDir(dir))...)
-	}
-	return all
+	return err == nil && readLedgers(r.Data).judge(r.path, content) != foreign
 }
 
 // write makes the document, and reports whether there is one.
 func (r *run) write(ctx context.Context) bool {
-	facts, err := gatherSession(r.Transcript, r.ledger().since(r.Session))
+	if r.Session == "" && r.Transcript == "" && r.Projects != "" {
+		r.findSession()
+	}
+	facts, err := gatherSession(r.Transcript, readLedgers(r.Data).since(r.Session))
 	if err != nil {
 		r.fail(errTranscript, err)
 	}
@@ -252,8 +278,7 @@ func (r *run) write(ctx context.Context) bool {
 		ID: r.id, Session: r.Session, At: r.at, Time: r.now,
 		Git: r.git, Facts: facts, Home: r.Home, Headings: titles,
 	}
-	var text string
-	text, r.redacted = doc.render()
+	r.text, r.redacted = doc.render()
 	if r.DryRun {
 		if isFile(r.path) {
 			r.archived = r.path
@@ -261,69 +286,160 @@ func (r *run) write(ctx context.Context) bool {
 		r.written = true
 		return true
 	}
-	if err := r.put(r.path, []byte(text)); err != nil {
+	if err := r.put(); err != nil {
 		r.fail(errElsewhere, r.at.Dir, err)
-		if r.path, err = r.putElsewhere([]byte(text)); err != nil {
+		if err := r.putElsewhere(); err != nil {
 			r.fail("%v", err)
 			r.path = ""
 			return false
 		}
 	}
-	r.written = true
 	return true
 }
 
 // put writes the document after archiving one that is in its place.
-func (r *run) put(path string, text []byte) error {
-	old, err := readArtifact(path)
-	switch {
+func (r *run) put() error {
+	name := filepath.Base(r.path)
+	switch old, err := readArtifact(r.path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return fmt.Errorf(errNotRegular, path)
+		return fmt.Errorf(errNotRegular, r.path)
 	default:
-		name, err := keepCopy(r.Project, filepath.Base(path), old, r.now)
+		copied, err := keepCopy(r.Project, name, old, r.now)
 		if err != nil {
-			return fmt.Errorf(errNotArchived, filepath.Base(path), err)
+			return fmt.Errorf(errNotArchived, name, err)
 		}
-		r.archived = archiveOf(r.Project).Path(name)
+		r.archived = archiveOf(r.Project).Path(copied)
 	}
-	return writeArtifact(path, text)
+	return r.writeAt(r.path, func(tx *state.Tx) error {
+		if tx != nil {
+			sweepTemporaries(r.path) // nobody else is writing now
+		}
+		return writeArtifact(r.path, []byte(r.text))
+	})
 }
 
 // putElsewhere writes the document where the user can still find it: in the
 // project's state directory, the plugin's data directory, or among temporary
 // files.
-func (r *run) putElsewhere(text []byte) (path string, err error) {
+func (r *run) putElsewhere() error {
 	name := r.now.UTC().Format(stampFormat) + "-" + artifactName(r.Slug)
+	write := func(tx *state.Tx) error { return tx.Write(name, []byte(r.text)) }
 	var errs []error
-	for _, dir := range append([]string{dirOf(r.Project).Path("")}, r.Data...) {
-		err := state.NewDir(dir).WithLock(lockWait, func(tx *state.Tx) error { return tx.Write(name, text) })
+	for i, dir := range append([]string{dirOf(r.Project).Path("")}, r.Data...) {
+		err := r.writeAt(filepath.Join(dir, name), func(tx *state.Tx) error {
+			if i == 0 && tx != nil {
+				return write(tx)
+			}
+			return state.NewDir(dir).WithLock(lockWait, write)
+		})
 		if err == nil {
-			return filepath.Join(dir, name), nil
+			return nil
 		}
 		errs = append(errs, err)
 	}
 	dir, err := os.MkdirTemp("", "ccreload-handoff-")
 	if err == nil {
-		path = filepath.Join(dir, name)
-		if err = writeArtifact(path, text); err == nil {
-			return path, nil
-		}
+		err = r.writeAt(filepath.Join(dir, name), func(*state.Tx) error { return writeArtifact(r.path, []byte(r.text)) })
 	}
-	return "", errors.Join(append(errs, err)...)
+	if err == nil {
+		return nil
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+// findSession takes the newest session of the worktree for the one that is
+// handed over, since a plain shell does not name any, and says so.
+func (r *run) findSession() {
+	path, when := newestTranscript(r.Projects, r.at.Top, r.git.Repo != nil)
+	if path == "" {
+		return
+	}
+	r.Transcript, r.Session = path, strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	r.session = when.Local().Format("2006-01-02 15:04")
+}
+
+// writeAt has the document written to path, after all that has to be so as soon
+// as somebody can see it: that it waits for the next session, and that it is
+// known as ours. A run that is killed leaves such a document or none. The
+// project's lock is held, except where it cannot be had, and then tx is nil.
+func (r *run) writeAt(path string, write func(tx *state.Tx) error) error {
+	r.path = path
+	var unrecorded, failed error
+	unarmed := dirOf(r.Project).WithLock(lockWait, func(tx *state.Tx) error {
+		unarmed := r.arm(tx)
+		unrecorded = r.record(r.text)
+		failed = write(tx)
+		r.written = failed == nil
+		return unarmed
+	})
+	if !r.written && failed == nil {
+		unrecorded = r.record(r.text)
+		failed = write(nil)
+		r.written = failed == nil
+	}
+	if failed != nil {
+		return failed
+	}
+	if r.armed = unarmed == nil; !r.armed {
+		r.fail(errNotArmed, unarmed)
+	}
+	if unrecorded != nil {
+		r.fail(errNotRecorded, unrecorded)
+	}
+	return nil
+}
+
+// arm lets the next session know that something waits for it.
+func (r *run) arm(tx *state.Tx) error {
+	arm := handover.Arm{Owner: r.Session, Client: handover.Here(r.Host), Item: r.path}
+	// The version of the host decides who shows the banner after /clear; one that
+	// cannot be found out shows it now and at the first prompt.
+	tail, _ := transcript.ReadTail(r.Transcript)
+	if err := arm.Put(tx); err != nil || tail.Version == "" {
+		return err
+	}
+	return handover.NoteClient(tx, arm.Client, tail.Version)
+}
+
+// record has the ledger know the document with this content.
+func (r *run) record(text string) error {
+	return recordAll(r.Data, entry{
+		Path: r.path, Content: text, ID: r.id,
+		Project: r.Project, Session: r.Session, Time: r.now,
+	})
+}
+
+// complete records what a commit hook has made of the document. One that is
+// gone has been handed over in the meantime.
+func (r *run) complete() {
+	if r.DryRun {
+		return
+	}
+	content, err := readArtifact(r.path)
+	if err == nil && string(content) != r.text {
+		err = r.record(string(content))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.fail(errNotRecorded, err)
+	}
 }
 
 // blockedBy returns what keeps a commit from being made at all; "" when one
 // may be.
 func (r *run) blockedBy(ctx context.Context) reason {
 	repo, s := r.git.Repo, r.git.Status
-	if repo == nil {
+	switch {
+	case r.git.absent():
 		return noRepository
+	case errors.Is(r.git.Err, git.ErrNoGit):
+		return noGit
+	case r.git.Err != nil:
+		return gitRefuses
 	}
 	rel, err := repo.Rel(r.path)
+	r.paths = []string{rel}
 	switch op := repo.Operation(); {
-	case s.Branch == "" && s.Commit == "":
-		return noStatus
 	case err != nil:
 		return outOfWorktree
 	case r.ignored(ctx, rel):
@@ -366,20 +482,18 @@ func (r *run) commit(ctx context.Context) {
 		r.uncommitted, r.mayCommit = asAsked, blocked == ""
 		return
 	case blocked != "":
+		r.paths = nil
 		r.fail("%s", blocked)
 		return
 	}
-	paths := append([]string{r.path}, r.companions()...)
-	for _, p := range paths {
-		r.files = append(r.files, filepath.Base(p))
-	}
+	r.paths = append(r.paths, r.companions()...)
 	r.result.CommitMessage = textSubject(r.at.Kind, r.Slug)
 	if r.DryRun {
 		return
 	}
 	unattended := r.NonInteractive || r.Auto
 	if !unattended {
-		if r.uncommitted = r.ask(questionCommit, declined, nobodyThere, strings.Join(r.files, ", "), r.branch); r.uncommitted != "" {
+		if r.uncommitted = r.ask(questionCommit, declined, nobodyThere, nameList(r.paths), r.branch); r.uncommitted != "" {
 			r.mayCommit = true
 			return
 		}
@@ -387,7 +501,9 @@ func (r *run) commit(ctx context.Context) {
 	}
 	repo := *r.git.Repo
 	repo.Unattended, repo.CommitTime = unattended, r.CommitTime
-	made, err := repo.CommitOnly(ctx, r.git.Status.Commit, r.result.CommitMessage+"\n\n"+textBody(r.Session)+"\n", paths...)
+	pending := pendingIndex{Top: repo.Top, Before: r.git.Status.Commit, Paths: r.paths, Time: r.now}
+	noted := r.note(pending)
+	made, err := repo.CommitOnly(ctx, pending.Before, r.result.CommitMessage+"\n\n"+textBody(r.Session)+"\n", r.paths...)
 	switch {
 	case errors.Is(err, git.ErrNothing):
 		r.uncommitted = unchanged
@@ -398,8 +514,25 @@ func (r *run) commit(ctx context.Context) {
 		r.fail(errCommit, r.clean(err))
 	default:
 		r.committed = made
-		r.refreshIndex(ctx)
+		// At once where a session or a person asked for the commit, for a person who
+		// commits in a terminal next would undo it otherwise. A script's run leaves
+		// the index byte for byte as it is, and says what is to be done; an event of
+		// a session after it does that, too.
+		r.indexKnows = (r.Auto || r.consent) && repo.RefreshIndex(ctx, made) == nil
+		r.indexNoted = noted
 	}
+	if noted && (r.committed.ID == "" || r.indexKnows) {
+		r.indexNoted = false
+		if err := pending.drop(r.Data[0]); err != nil {
+			r.Env.Log("a pending index update is still noted", "error", err.Error())
+		}
+	}
+}
+
+// note notes, before there is a commit, that the index will have to be told of
+// it: a run that is killed cannot.
+func (r *run) note(pending pendingIndex) bool {
+	return len(r.Data) > 0 && pending.note(r.Data[0]) == nil
 }
 
 // ask puts a question to the person and returns why the answer is no; "" for a
@@ -418,24 +551,13 @@ func (r *run) ask(question string, no, nobody reason, args ...any) reason {
 	return nobody
 }
 
-// refreshIndex has the user's index told of the commit: at once where a session
-// or a person asked for it, for a person who commits in a terminal next would
-// undo it otherwise. A script's run leaves the index byte for byte as it is, and
-// says what is to be done; an event of a session after it does that, too.
-func (r *run) refreshIndex(ctx context.Context) {
-	if r.Auto || r.consent {
-		r.indexKnows = r.git.Repo.RefreshIndex(ctx, r.committed) == nil
-	}
-	r.indexNoted = !r.indexKnows && len(r.Data) > 0 && notePending(r.Data[0], r.committed) == nil
-}
-
 // clean is an error without the secrets a hook may have printed.
 func (r *run) clean(err error) string {
 	d := document{Home: r.Home}
 	return d.clean(err.Error())
 }
 
-// companions returns the paths of the companions that go into the commit:
+// companions returns the paths, as git names them, of the companions that go into the commit:
 // those that are there, differ, are not ignored (for then git status would not
 // list them), and of which the user has staged nothing.
 func (r *run) companions() []string {
@@ -452,7 +574,7 @@ func (r *run) companions() []string {
 		case !f.Untracked() && f.Staged != '.':
 			r.fail(errPartStaged, name)
 		default:
-			out = append(out, path)
+			out = append(out, rel)
 		}
 	}
 	return out
@@ -466,7 +588,7 @@ func (r *run) push(ctx context.Context) {
 	case r.NonInteractive || r.Auto:
 		r.fail("%s", pushUnasked)
 		return
-	case r.committed.Commit == "" && r.result.Git.Ahead == 0:
+	case r.committed.ID == "" && r.result.Git.Ahead == 0:
 		r.unpushed = pushNothing
 		return
 	case r.DryRun:
@@ -483,60 +605,27 @@ func (r *run) push(ctx context.Context) {
 	r.pushed = true
 }
 
-// record notes what the document looks like now: a commit hook may have
-// reformatted it.
-func (r *run) record() {
-	if r.DryRun {
-		return
-	}
-	content, err := readArtifact(r.path)
-	if err == nil {
-		err = recordAll(r.Data, entry{
-			Path: r.path, Content: string(content), ID: r.id,
-			Project: r.Project, Session: r.Session, Time: r.now,
-		})
-	}
-	if err != nil {
-		r.fail(errNotRecorded, err)
-	}
-}
-
-// arm lets the next session know that something waits for it.
-func (r *run) arm() {
-	if r.DryRun {
-		return
-	}
-	arm := handover.Arm{Owner: r.Session, Client: handover.Here(r.Host), Item: r.path}
-	// The version of the host decides who shows the banner after /clear; one that
-	// cannot be found out shows it now and at the first prompt.
-	tail, _ := transcript.ReadTail(r.Transcript)
-	err := dirOf(r.Project).WithLock(lockWait, func(tx *state.Tx) error {
-		if err := arm.Put(tx); err != nil || tail.Version == "" {
-			return err
-		}
-		return handover.NoteClient(tx, arm.Client, tail.Version)
-	})
-	if r.armed = err == nil; !r.armed {
-		r.fail(errNotArmed, err)
-	}
-}
-
 // isArmed reports whether the document at path waits for the next session.
 func isArmed(project, path string) bool {
 	arm, ok := handover.FindArm(dirOf(project))
 	return ok && arm.Item == path
 }
 
-// tidy takes secrets out of what was written into the document by hand.
+// tidy takes secrets out of what was written into the document by hand, and has
+// the ledger know it as it is by now.
 func (r *run) tidy() error {
 	content, err := readArtifact(r.path)
 	if err != nil {
 		return err
 	}
 	d := document{Home: r.Home}
-	text := d.clean(string(content))
-	if r.redacted = redact.Count(text) - redact.Count(string(content)); text == string(content) {
+	r.text = d.clean(string(content))
+	r.redacted = redact.Count(r.text) - redact.Count(string(content))
+	if err := r.record(r.text); err != nil {
+		r.fail(errNotRecorded, err)
+	}
+	if r.text == string(content) {
 		return nil
 	}
-	return writeArtifact(r.path, []byte(text))
+	return writeArtifact(r.path, []byte(r.text))
 }

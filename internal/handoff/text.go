@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 // Everything a person or the model reads from this plugin stands in this file.
@@ -44,6 +45,7 @@ const (
 	textLastPrompt = "The last thing that was asked for:"
 	textEarlier    = "Before that, oldest first:"
 	textNoRepo     = "Not in a git repository."
+	textNoAnswer   = "Git does not say how things stand here: %s."
 	textClean      = "Nothing is uncommitted."
 	textCommits    = "Last commits:"
 	textEdited     = "Edited in this session: "
@@ -60,6 +62,14 @@ const (
 	textOperation  = "A %s is in progress: finish or abort it before anything else."
 	textRedacted   = "%s taken out of this file. They are still in the transcript; renew what should not have been shown."
 )
+
+// textGit says why there is nothing to say of the repository.
+func textGit(g gitFacts) string {
+	if g.absent() {
+		return textNoRepo
+	}
+	return fmt.Sprintf(textNoAnswer, strings.TrimRight(term.OneLine(g.Err.Error()), "."))
+}
 
 func textBranch(g gitFacts) string {
 	s := g.Status
@@ -109,8 +119,12 @@ func textFile(f git.File) string {
 func textPushPolicy(g gitFacts) string {
 	state := ""
 	switch s := g.Status; {
-	case g.Repo == nil:
+	case g.absent():
 		return "There is nothing to push: this is no git repository."
+	case g.Err != nil:
+		state = "What is pushed is not known."
+	case !g.Repo.HasRemote:
+		return "There is nowhere to push: the repository has no remote."
 	case s.Upstream == "":
 		state = "The branch has no upstream."
 	case s.Ahead > 0:
@@ -148,12 +162,14 @@ const (
 	unbornBranch  reason = "not committed: the branch has no commit yet, and the first one is the user's"
 	indexLocked   reason = "not committed: another git process holds index.lock (or left it behind; it was not removed)"
 	isIgnored     reason = "not committed: git ignores the handoff document, and it is not forced in"
-	noStatus      reason = "not committed: the state of the repository is not known"
+	noGit         reason = "not committed: git is not installed"
+	gitRefuses    reason = "not committed: git does not work in this repository"
 	inProgress           = "not committed: a %s is in progress"
 )
 
 // What a run has done. In a dry run "would have " precedes it.
 const (
+	didFind    = "took the newest session of this directory, last active %s"
 	didArchive = "archived the earlier %s as %s"
 	didWrite   = "wrote %s"
 	didCommit  = "committed %s as %s"
@@ -197,7 +213,7 @@ const (
 // Next steps.
 
 const (
-	stepContinue = "Start the next session with claude --continue: it is given the handoff document. Or paste the prompt below into any session."
+	stepContinue = "Start the next session with claude --continue or /clear: it is given the handoff document."
 	stepPaste    = "Paste the prompt below into the next session."
 	stepPush     = "Push when you are ready."
 	stepCommit   = "Commit %s if it is to travel with the branch; leave it if not."
@@ -241,11 +257,14 @@ func textAuto(percent int, r Result) string {
 	line := fmt.Sprintf("graceful-handoff: context %d %% full, so this session was written down in %s", percent, r.ArtifactPath)
 	switch {
 	case r.ArtifactPath == "":
-		return fmt.Sprintf("graceful-handoff: context %d %% full, but the handoff failed: %s", percent, strings.Join(r.Errors, "; "))
+		return fmt.Sprintf("graceful-handoff: context %d %% full, but the handoff failed: %s", percent, term.OneLine(strings.Join(r.Errors, "; ")))
 	case r.CommitID != "":
-		line += " and committed. Nothing was pushed; that is up to you."
+		line += " and committed."
+		if r.Git.Remote {
+			line += " Nothing was pushed; that is up to you."
+		}
 	case len(r.Errors) > 0:
-		line += ". " + upperFirst(strings.Join(r.Errors, "; ")) + "."
+		line += ". " + upperFirst(term.OneLine(strings.Join(r.Errors, "; "))) + "."
 	default:
 		line += ", uncommitted."
 	}
