@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/internal/handoff"
-	"github.com/ccreload/ccreload/internal/handover"
-	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/state"
@@ -73,13 +72,14 @@ func (a *app) statusLine(only string) {
 		fmt.Fprintln(a.stdout, out)
 	}
 	if err == nil {
-		a.stampHost(p)
+		a.showHost(p)
 	}
 }
 
 // parts are what the plugins have to show.
 func (a *app) parts(p statusline.Payload, only string) []statusline.Part {
 	var list []statusline.Part
+	full := a.occupancy(p)
 	for _, plugin := range pluginNames() {
 		if only != "" && only != plugin || only == "" && !a.enabled(plugin, p.Project) {
 			continue
@@ -88,36 +88,51 @@ func (a *app) parts(p statusline.Payload, only string) []statusline.Part {
 		if err != nil {
 			continue
 		}
-		known := models.Inputs{
-			Table:             profile.Windows,
-			AutoCompactWindow: a.host.AutoCompactWindow,
-		}
 		switch plugin {
 		case reload.Plugin.Name:
 			s := reload.Effective(p.Project, profile, a.host.Option)
-			known.Pinned = s.Window
-			list = append(list, statusline.Context(statusline.FillOf(p, known),
-				statusline.Budget{Percent: s.BudgetPct, Tokens: s.BudgetTokens}))
+			list = append(list, statusline.Context(full, statusline.Budget{Percent: s.BudgetPct, Tokens: s.BudgetTokens}))
 		case handoff.Plugin.Name:
 			s := handoff.Effective(p.Project, a.dataOf(handoff.Plugin.Name), profile, a.host.Option)
-			text, urgent := handoff.Hint(statusline.FillOf(p, known).Percent, s)
+			text, urgent := handoff.Hint(full.Percent(), s)
 			list = append(list, statusline.Hint(text, urgent))
 		}
 	}
 	return list
 }
 
-// stampHost keeps for the hooks what the host says, without the user's
+// figureDirs are where the hooks of the plugins look for what the host says, the
+// project's own first.
+func (a *app) figureDirs(project string) []state.Dir {
+	dirs := []state.Dir{reload.Plugin.State(project)}
+	for _, dir := range a.dataOf(handoff.Plugin.Name) {
+		dirs = append(dirs, state.NewDir(dir))
+	}
+	return dirs
+}
+
+// occupancy returns how full the context is, with the window that the hooks go
+// by.
+func (a *app) occupancy(p statusline.Payload) occupancy.Occupancy {
+	profile, err := a.profile(reload.Plugin.Name)
+	if err != nil {
+		return occupancy.Occupancy{}
+	}
+	var dirs []state.Reader
+	for _, dir := range a.figureDirs(p.Project) {
+		dirs = append(dirs, dir)
+	}
+	pinned := reload.Effective(p.Project, profile, a.host.Option).Window
+	s := occupancy.SourcesOf(a.host, p.SessionID, profile.Windows, pinned, dirs...)
+	return p.Occupancy(s, a.env.Now())
+}
+
+// showHost keeps for the hooks what the host says, without the user's
 // settings: those hold only as long as they stand. The hooks do without when
 // it cannot be kept.
-func (a *app) stampHost(p statusline.Payload) {
-	f := handover.HostFigure{Session: p.SessionID, Model: p.Model, Window: p.Window, Used: -1}
-	if p.Known {
-		f.Used = p.Percent
-	}
-	reload.StampHost(p.Project, f)
-	for _, dir := range a.dataOf(handoff.Plugin.Name) {
-		handover.StampHost(state.NewDir(dir), f)
+func (a *app) showHost(p statusline.Payload) {
+	for i, dir := range a.figureDirs(p.Project) {
+		_ = p.Figure(a.env.Now()).Show(dir, i == 0)
 	}
 }
 

@@ -40,8 +40,7 @@ const (
 	artifactEnd  = ".local.md"
 	stateName    = ".handoff"
 	archiveName  = "archive"
-	ledgerFile   = "ledger"  // in the data directory: what this user's runtime wrote
-	modelsFile   = ".models" // in the data directory: models of the newest sessions
+	ledgerFile   = "ledger" // in the data directory: what this user's runtime wrote
 )
 
 const (

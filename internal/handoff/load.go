@@ -3,13 +3,13 @@ package handoff
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
+	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -204,9 +204,6 @@ func tellOnce(call *host.Call, path string, content []byte) {
 	})
 }
 
-// maxModels is how many sessions' models are remembered.
-const maxModels = 32
-
 // remember keeps what only this hook is told: the user's options for the
 // command line, and the session's model for Stop. Both go to the plugin's own
 // directory, so that a project in which nothing happens gets no files.
@@ -216,36 +213,17 @@ func remember(call *host.Call) {
 	}
 	dir := state.NewDir(call.Host.Data)
 	stamp := options.Stamp(call.Profile, call.Host.Option)
-	id := handover.FileName(call.Payload.SessionID)
-	model := call.Payload.Model
+	figure := occupancy.Figure{Session: call.Payload.SessionID, Model: call.Payload.Model, Used: -1}
 	old, _ := dir.Read(options.StampFile, maxFile)
-	if string(old) == string(stamp) && (model == "" || modelOf(call.Host.Data, id) == model) {
-		return
-	}
 	err := dir.WithLock(lockWait, func(tx *state.Tx) error {
-		if err := tx.Write(options.StampFile, stamp); err != nil || model == "" || id == "" {
-			return err
+		if string(old) != string(stamp) {
+			if err := tx.Write(options.StampFile, stamp); err != nil {
+				return err
+			}
 		}
-		data, _ := tx.Read(modelsFile, maxFile)
-		lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(data)), "\n"), func(l string) bool {
-			return l == "" || strings.HasPrefix(l, id+": ")
-		})
-		lines = append(lines, id+": "+notes.Line(model, 200))
-		return tx.Write(modelsFile, []byte(strings.Join(lines[max(0, len(lines)-maxModels):], "\n")+"\n"))
+		return figure.Write(tx)
 	})
 	if err != nil {
 		call.Env.Log("options and model were not stamped", "error", err.Error())
 	}
-}
-
-// modelOf returns the model with which a session began, "" when not known.
-func modelOf(data, session string) string {
-	if data == "" {
-		return ""
-	}
-	content, err := state.NewDir(data).Read(modelsFile, maxFile)
-	if err != nil {
-		return ""
-	}
-	return state.ParsePairs(content).Get(handover.FileName(session))
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/occupancy"
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
@@ -31,23 +33,22 @@ type triggerFacts struct {
 	Away       bool // nobody is watching, and the user has not said that it counts
 	Failed     bool // the turn ended in an error of the API
 	Background bool // tasks are still running
-	Known      bool // the occupancy is
-	Percent    int
-	Limit      int
+	Full       occupancy.Occupancy
+	Limit      int // %
 }
 
 // decideTrigger reports whether the end of a turn starts a handoff.
 func decideTrigger(f triggerFacts) bool {
 	switch {
-	case f.Off, f.Done, f.Loop, f.Away, f.Failed, f.Background, !f.Known:
+	case f.Off, f.Done, f.Loop, f.Away, f.Failed, f.Background:
 		return false
 	}
-	return f.Percent >= f.Limit
+	return f.Full.Reaches(f.Limit)
 }
 
 // stop answers the end of a turn.
 func stop(call *host.Call) (host.Output, error) {
-	return stopping{call, launch, call.Env.Sleep}.answer()
+	return stopping{call, launch}.answer()
 }
 
 // stopping is one Stop.
@@ -55,7 +56,6 @@ type stopping struct {
 	call *host.Call
 	// launch starts a run for this session, detached.
 	launch func(*host.Call) (running, error)
-	sleep  func(time.Duration)
 }
 
 // running is a run that has been started.
@@ -80,16 +80,16 @@ func (s stopping) answer() (host.Output, error) {
 		return host.Output{}, err
 	}
 	for call.Env.Now().Sub(began) < autoWait && !run.ended() {
-		s.sleep(autoPoll)
+		call.Env.Sleep(autoPoll)
 	}
 	if !run.ended() {
-		return host.Output{Message: textSlow(facts.Percent)}, nil
+		return host.Output{Message: textSlow(facts.Full.Percent())}, nil
 	}
 	result, err := run.result()
 	if err != nil || result.Skipped {
 		return host.Output{}, err
 	}
-	return host.Output{Message: textAuto(facts.Percent, result)}, nil
+	return host.Output{Message: textAuto(facts.Full.Percent(), result)}, nil
 }
 
 // gather collects the facts, the cheap ones first: an ordinary turn costs a
@@ -115,14 +115,9 @@ func (s stopping) gather() triggerFacts {
 	if f.Loop || f.Done {
 		return f
 	}
-	signal := s.signals()
-	tail, err := handover.SettledTail(p.TranscriptPath, p.LastMessage, s.sleep)
-	if err != nil {
-		call.Env.Log("transcript is not readable", "error", err.Error())
-	}
-	f.Failed = tail.APIError
-	f.Percent, f.Known = signal.percent(tail)
-	s.rememberClient(tail.Version)
+	f.Full = s.measure()
+	f.Failed = f.Full.Tail.APIError
+	s.rememberClient(f.Full.Tail.Version)
 	return f
 }
 
@@ -140,72 +135,37 @@ func (s stopping) rememberClient(version string) {
 	}
 }
 
-// signals are what tells the occupancy beside the transcript.
-type signals struct {
-	Host   handover.HostFigure // the host's own, from the status line
-	OfHost bool                // it is there, and of this session
-	Model  string              // of this session, as SessionStart named it
-	Table  models.Table
-	Cap    int // Host.AutoCompactWindow
-}
+// windowOption is the option with which a project's window is set for every
+// plugin.
+var windowOption = host.Profile{Options: []host.Option{
+	{Key: "context_window", Kind: host.KindInt, Min: models.MinWindow, Scopes: []host.Scope{host.ScopeProject}},
+}}
 
-// signals reads them. The status line stamps its figure for either plugin.
-func (s stopping) signals() signals {
+// measure returns the occupancy at the end of this turn. The window is the one
+// that cc-reload goes by, or where that is not installed, what this plugin has
+// noted itself.
+func (s stopping) measure() occupancy.Occupancy {
 	call := s.call
-	session := call.Payload.SessionID
-	out := signals{
-		Table: call.Profile.Windows,
-		Cap:   call.Host.AutoCompactWindow,
-		Model: modelOf(call.Host.Data, session),
-	}
-	for _, dir := range []string{call.Host.Data, reloadDir(call.Project).Path("")} {
-		if dir == "" {
-			continue
-		}
-		if fig, ok := handover.ReadHost(state.NewDir(dir)); ok && fig.Session == session {
-			out.Host, out.OfHost = fig, true
-			break
-		}
-	}
-	return out
-}
-
-// percent is the occupancy by the best signal there is: the host's own
-// percentage, real usage against the model's window, or the size of the
-// transcript.
-func (s signals) percent(tail transcript.Tail) (percent int, known bool) {
-	if s.OfHost && s.Host.Used >= 0 {
-		return s.Host.Used, true
-	}
-	if !tail.Known {
-		return 0, false
-	}
-	if tail.Estimate {
+	reload := reloadDir(call.Project).View()
+	defer reload.Close()
+	pinned := options.In(reload, windowOption, func(string) string { return "" }).Number("context_window")
+	o := occupancy.Measure(call, occupancy.SourcesOf(call.Host, call.Payload.SessionID, call.Profile.Windows, pinned,
+		reload, state.NewDir(call.Host.Data)), true)
+	if o.Tail.Estimate && !o.FromHost {
 		// The tail counts four bytes a token; 3.5 characters are nearer to what
 		// a transcript is, against the window most models have.
-		window := models.Assumed
-		if s.OfHost && s.Host.Window > 0 {
-			window = s.Host.Window
+		o.Tokens = o.Tokens * 8 / 7
+		if o.Window.Source != occupancy.FromHost {
+			o.Window.Tokens = models.Assumed
 		}
-		return models.Percent(tail.Tokens*8/7, window), true
 	}
-	in := models.Inputs{
-		StampModel:        s.Model,
-		LiveModel:         tail.Model,
-		Table:             s.Table,
-		AutoCompactWindow: s.Cap,
-		Seen:              tail.Tokens,
-	}
-	if s.OfHost {
-		in.HostSize = s.Host.Window
-	}
-	return models.Percent(tail.Tokens, models.Resolve(in).Tokens), true
+	return o
 }
 
 // launch starts `ccreload handoff run` for the session of a hook, detached:
 // hooks and signing of the repository may take longer than a Stop has.
 func launch(call *host.Call) (running, error) {
-	self := call.Env.Getenv("CCRELOAD_BIN")
+	self := call.Host.Option("CCRELOAD_BIN")
 	if self == "" {
 		var err error
 		if self, err = os.Executable(); err != nil {
@@ -216,13 +176,15 @@ func launch(call *host.Call) (running, error) {
 	if err != nil {
 		return running{}, err
 	}
+	// Another session's is worth nothing here.
+	path, _ := transcript.Own(call.Payload.TranscriptPath, call.Payload.SessionID)
 	dir := call.Payload.Cwd
 	if fi, err := os.Stat(dir); dir == "" || err != nil || !fi.IsDir() {
 		dir = call.Project // case F39: the working directory is gone
 	}
 	cmd := exec.Command(self, "handoff", "run", "--auto", "--non-interactive", "--json",
 		"--dir="+dir, "--project="+call.Project,
-		"--session="+call.Payload.SessionID, "--transcript="+call.Payload.TranscriptPath)
+		"--session="+call.Payload.SessionID, "--transcript="+path)
 	cmd.Dir = dir
 	cmd.Stdout = out
 	id, err := proc.Start(cmd)

@@ -9,24 +9,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
-	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
-	"github.com/ccreload/ccreload/internal/transcript"
 )
 
 func TestDecideTrigger(t *testing.T) {
 	t.Parallel()
-	full := triggerFacts{Known: true, Percent: 70, Limit: 70}
+	at := func(tokens int, known bool) occupancy.Occupancy {
+		return occupancy.Occupancy{Known: known, Tokens: tokens, Window: occupancy.Window{Tokens: 200_000}}
+	}
+	full := triggerFacts{Full: at(140_000, true), Limit: 70}
 	for name, tt := range map[string]struct {
 		change func(*triggerFacts)
 		want   bool
 	}{
 		"at the limit":                {func(*triggerFacts) {}, true},
-		"below":                       {func(f *triggerFacts) { f.Percent = 69 }, false},
-		"unknown":                     {func(f *triggerFacts) { f.Known = false }, false},
+		"69.5 %":                      {func(f *triggerFacts) { f.Full = at(139_000, true) }, false},
+		"unknown":                     {func(f *triggerFacts) { f.Full = at(140_000, false) }, false},
 		"off":                         {func(f *triggerFacts) { f.Off = true }, false},
 		"had one":                     {func(f *triggerFacts) { f.Done = true }, false},
 		"loop owner":                  {func(f *triggerFacts) { f.Loop = true }, false},
@@ -42,44 +43,12 @@ func TestDecideTrigger(t *testing.T) {
 	}
 }
 
-func TestSignals(t *testing.T) {
-	t.Parallel()
-	table := models.Table{{Model: "claude-opus-5-5", Tokens: 1_000_000}, {Model: "claude-haiku-4-5", Tokens: 200_000}}
-	used := func(tokens int, model string) transcript.Tail {
-		return transcript.Tail{Known: true, Tokens: tokens, Model: model}
-	}
-	host := func(used, window int) signals {
-		return signals{Table: table, OfHost: true, Host: handover.HostFigure{Used: used, Window: window}}
-	}
-	for name, tt := range map[string]struct {
-		s     signals
-		tail  transcript.Tail
-		want  int
-		known bool
-	}{
-		"the host's own comes first":          {host(71, 200_000), used(1000, "claude-opus-5-5"), 71, true},
-		"the host has none yet":               {host(-1, 200_000), used(100_000, "claude-opus-5-5"), 50, true},
-		"usage against the model's window":    {signals{Table: table}, used(700_000, "claude-opus-5-5"), 70, true},
-		"a smaller model":                     {signals{Table: table}, used(150_000, "claude-haiku-4-5"), 75, true},
-		"chosen with the large window":        {signals{Table: table, Model: "claude-haiku-4-5[1m]"}, used(150_000, "claude-haiku-4-5"), 15, true},
-		"the window was too small (case F06)": {signals{Table: table}, used(219_313, "claude-haiku-4-5"), 22, true},
-		"capped":                              {signals{Table: table, Cap: 500_000}, used(400_000, "claude-opus-5-5"), 80, true},
-		"nothing is known":                    {signals{Table: table}, transcript.Tail{}, 0, false},
-		"by size, 3.5 characters a token":     {signals{Table: table}, transcript.Tail{Known: true, Estimate: true, Tokens: 122_500}, 70, true},
-		"by size, the host's window":          {host(-1, 1_000_000), transcript.Tail{Known: true, Estimate: true, Tokens: 122_500}, 14, true},
-	} {
-		if got, known := tt.s.percent(tt.tail); got != tt.want || known != tt.known {
-			t.Errorf("%s: %d, %v; want %d, %v", name, got, known, tt.want, tt.known)
-		}
-	}
-}
-
 // stopWith runs a Stop whose run is done in this process instead of another.
 func (w *world) stopWith(p host.Payload, runs *int) host.Output {
 	w.t.Helper()
 	p.Event = host.Stop
 	call := w.call(p)
-	s := stopping{call: call, sleep: func(time.Duration) {}, launch: func(*host.Call) (running, error) {
+	s := stopping{call: call, launch: func(*host.Call) (running, error) {
 		*runs++
 		r := w.run(func(o *Options) { o.Auto = true })
 		return running{ended: func() bool { return true }, result: func() (Result, error) { return r, nil }}, nil
@@ -131,7 +100,8 @@ func TestStopDoesNotWaitForSlowHooks(t *testing.T) {
 	call := w.call(host.Payload{Event: host.Stop})
 	clock := w.now
 	call.Env.Now = func() time.Time { return clock }
-	s := stopping{call: call, sleep: func(d time.Duration) { clock = clock.Add(d) }, launch: func(*host.Call) (running, error) {
+	call.Env.Sleep = func(d time.Duration) { clock = clock.Add(d) }
+	s := stopping{call: call, launch: func(*host.Call) (running, error) {
 		return running{ended: func() bool { return false }}, nil
 	}}
 	out, err := s.answer()
@@ -151,13 +121,14 @@ func TestStopWaitsWhenNearTheLimit(t *testing.T) {
 	w.say(w.answer("working", "claude-opus-5-5", 650_000), w.prompt("more"))
 	runs, slept := 0, 0
 	call := w.call(host.Payload{Event: host.Stop})
-	s := stopping{call: call, launch: func(*host.Call) (running, error) {
-		runs++
-		return running{ended: func() bool { return true }, result: func() (Result, error) { return Result{Skipped: true}, nil }}, nil
-	}, sleep: func(time.Duration) {
+	call.Env.Sleep = func(time.Duration) {
 		if slept++; slept == 3 {
 			w.say(w.answer("more", "claude-opus-5-5", 720_000))
 		}
+	}
+	s := stopping{call: call, launch: func(*host.Call) (running, error) {
+		runs++
+		return running{ended: func() bool { return true }, result: func() (Result, error) { return Result{Skipped: true}, nil }}, nil
 	}}
 	if _, err := s.answer(); err != nil || runs != 1 {
 		t.Errorf("%d runs, %v", runs, err)
@@ -213,20 +184,60 @@ func TestLock(t *testing.T) {
 	}
 }
 
-func TestSignalOfTheStatusLine(t *testing.T) {
+// case F94: an old figure of the status line takes no part, whatever it says;
+// its window does.
+func TestStopBesideTheStatusLine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.say(w.answer("working", "claude-opus-5-5", 1000))
-	fig := handover.HostFigure{Session: "s1", Model: "claude-opus-5-5", Window: 200_000, Used: 90}
-	if err := handover.StampHost(state.NewDir(w.data), fig); err != nil {
-		t.Fatal(err)
+	for name, tt := range map[string]struct {
+		used, window, tokens int
+		want                 string
+	}{
+		"it says more":          {90, 1_000_000, 100_000, ""},
+		"it says less":          {20, 1_000_000, 900_000, "context 90 % full"},
+		"its window is smaller": {20, 200_000, 150_000, "context 75 % full"},
+		"its window is larger":  {90, 2_000_000, 900_000, ""},
+	} {
+		w := newWorld(t)
+		w.say(w.answer("working", "claude-opus-5-5", tt.tokens))
+		fig := occupancy.Figure{Session: "s1", Model: "claude-opus-5-5", Window: tt.window, Used: tt.used, Time: w.now}
+		if err := fig.Show(state.NewDir(w.data), false); err != nil {
+			t.Fatal(err)
+		}
+		runs := 0
+		if out := w.stopWith(host.Payload{}, &runs); (runs == 1) != (tt.want != "") || !strings.Contains(out.Message, tt.want) {
+			t.Errorf("%s: %+v", name, out)
+		}
 	}
-	runs := 0
-	if out := w.stopWith(host.Payload{SessionID: "s9"}, &runs); runs != 0 || !out.Silent() {
-		t.Errorf("another session's figure: %+v", out)
-	}
-	if out := w.stopWith(host.Payload{}, &runs); runs != 1 || !strings.Contains(out.Message, "context 90 % full") {
-		t.Errorf("%+v", out)
+}
+
+// Without a figure in the transcript: what the host has shown since, else the
+// size, against the window most models have.
+func TestStopWithoutUsage(t *testing.T) {
+	t.Parallel()
+	row := `{"type":"assistant","isSidechain":false,"timestamp":"2026-11-30T12:00:00Z","message":{"model":"m","role":"assistant","content":[{"type":"text","text":"` + strings.Repeat("x", 490_000) + `"}]}}`
+	for name, tt := range map[string]struct {
+		row  string
+		fig  occupancy.Figure
+		want string
+	}{
+		"by size":                       {row, occupancy.Figure{}, "context 70 % full"},
+		"by size, the host's window":    {row, occupancy.Figure{Model: "m", Window: 1_000_000, Used: -1}, ""},
+		"by what the host has shown":    {row, occupancy.Figure{Model: "m", Window: 200_000, Used: 80}, "context 80 % full"},
+		"nothing is known":              {"{}", occupancy.Figure{}, ""},
+		"what is shown is under the 70": {row, occupancy.Figure{Model: "m", Window: 200_000, Used: 30}, ""},
+	} {
+		w := newWorld(t)
+		w.say(tt.row)
+		tt.fig.Session, tt.fig.Time = "s1", time.Date(2026, 11, 30, 12, 0, 1, 0, time.UTC)
+		if tt.fig.Model != "" {
+			if err := tt.fig.Show(state.NewDir(w.data), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runs := 0
+		if out := w.stopWith(host.Payload{}, &runs); (runs == 1) != (tt.want != "") || !strings.Contains(out.Message, tt.want) {
+			t.Errorf("%s: %+v", name, out)
+		}
 	}
 }
 

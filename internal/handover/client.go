@@ -131,7 +131,7 @@ func FileName(s string) string {
 // Owns reports whether name is a file this package keeps in a state directory.
 func Owns(name string) bool {
 	switch name {
-	case ArmFile, stampFile, startedFile, clientFile, figureFile:
+	case ArmFile, stampFile, startedFile, clientFile:
 		return true
 	}
 	return strings.HasPrefix(name, claimPrefix) || strings.HasPrefix(name, parkedPrefix)

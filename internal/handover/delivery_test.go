@@ -2,14 +2,12 @@ package handover
 
 import (
 	"errors"
-	"io/fs"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
-	"github.com/ccreload/ccreload/internal/transcript"
 )
 
 // delivery is one with a payload, called for event in a session of the
@@ -175,28 +173,5 @@ func TestClientVersion(t *testing.T) {
 	do(t, d, func(tx *state.Tx) error { return NoteClient(tx, Client{}, "2.1.332") })
 	if got := ClientVersion(d, Client{}); got != "2.1.332" {
 		t.Errorf("%q", got)
-	}
-}
-
-// Case F02, and what is not worth waiting for.
-func TestLate(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		tail transcript.Tail
-		err  error
-		want bool
-	}{
-		"it is there":            {transcript.Tail{Reply: "Done."}, nil, false},
-		"a prompt is unanswered": {transcript.Tail{Reply: "Done.", Incomplete: true}, nil, true},
-		"the turn before":        {transcript.Tail{Reply: "Before."}, nil, true},
-		"in the same words":      {transcript.Tail{Reply: "Done.", Ended: true}, nil, true},
-		"nothing is there yet":   {transcript.Tail{}, nil, true},
-		"no file is there yet":   {transcript.Tail{}, fs.ErrNotExist, true},
-		"no file at all":         {transcript.Tail{}, errors.New("a directory"), false},
-		"broken":                 {transcript.Tail{Reply: "Before.", Incomplete: true, Broken: true}, nil, false},
-	} {
-		if got := late(tt.tail, tt.err, "Done."); got != tt.want {
-			t.Errorf("%s: got %v", name, got)
-		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/ccreload/ccreload/internal/state"
 )
 
 func TestLoopActive(t *testing.T) {
@@ -35,29 +33,5 @@ func TestLoopActive(t *testing.T) {
 		if got := LoopActive(project); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
-	}
-}
-
-// case F06: whoever is handed a figure gets the window the model was chosen
-// with.
-func TestStampHostCorrects(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct{ in, want HostFigure }{
-		"as the host says":      {HostFigure{"s", "claude-opus-5-5", 200_000, 50}, HostFigure{"s", "claude-opus-5-5", 200_000, 50}},
-		"the large one":         {HostFigure{"s", "claude-opus-5-5[1m]", 1_000_000, 50}, HostFigure{"s", "claude-opus-5-5[1m]", 1_000_000, 50}},
-		"the large one is lost": {HostFigure{"s", "claude-opus-5-5[1m]", 200_000, 50}, HostFigure{"s", "claude-opus-5-5[1m]", 1_000_000, 10}},
-		"and no percentage yet": {HostFigure{"s", "claude-opus-5-5[1m]", 200_000, -1}, HostFigure{"s", "claude-opus-5-5[1m]", 1_000_000, -1}},
-	} {
-		d := newDir(t)
-		if err := StampHost(d, tt.in); err != nil {
-			t.Fatal(err)
-		}
-		if got, ok := ReadHost(d); !ok || got != tt.want {
-			t.Errorf("%s: %+v, %v", name, got, ok)
-		}
-	}
-	none := state.NewDir(filepath.Join(t.TempDir(), "none"))
-	if err := StampHost(none, HostFigure{"s", "m", 200_000, 1}); err != nil || none.Kind("") != state.Absent {
-		t.Errorf("a directory was made: %v", err)
 	}
 }

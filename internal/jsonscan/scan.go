@@ -23,6 +23,19 @@ func Object(data []byte, visit func(key, value []byte)) bool {
 	return members(data, '{', '}', visit)
 }
 
+// Member returns the value of one member of an object, nil if there is none.
+func Member(object []byte, key string) []byte {
+	var found []byte
+	if !Object(object, func(k, v []byte) {
+		if string(k) == key {
+			found = v
+		}
+	}) {
+		return nil
+	}
+	return found
+}
+
 // Array calls visit for each value of the JSON array in data and reports
 // whether data is one complete array.
 func Array(data []byte, visit func(value []byte)) bool {

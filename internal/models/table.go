@@ -5,6 +5,7 @@ package models
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,19 +32,17 @@ const million = "[1m]"
 type Table []host.Window
 
 // Window returns the window of the model called id in tokens. The suffix [1m]
-// says it by itself. Otherwise the longest row wins whose name stands in id
-// between borders, so that claude-opus-4-1 is not claude-opus-4-10; what a
-// provider puts before it (us.anthropic.) or behind it (@20250805, -v1:0)
-// does not matter.
+// says it by itself. Otherwise the longest row wins that is the name of a model
+// in id, whatever a provider puts around it (us.anthropic., databricks-,
+// @20250805, -v1:0, :beta) and whether versions have dots or dashes.
 func (t Table) Window(id string) (tokens int, ok bool) {
-	id = strings.ToLower(strings.TrimSpace(id))
-	if strings.HasSuffix(id, million) {
+	if strings.HasSuffix(strings.ToLower(strings.TrimSpace(id)), million) {
 		return Unknown, true
 	}
-	id = Bare(id)
+	id = plain(id)
 	longest := 0
 	for _, row := range t {
-		if len(row.Model) > longest && holds(id, strings.ToLower(row.Model)) {
+		if len(row.Model) > longest && holds(id, plain(row.Model)) {
 			longest, tokens, ok = len(row.Model), row.Tokens, true
 		}
 	}
@@ -57,24 +56,35 @@ func Chosen(id string) int {
 	return n
 }
 
-// holds reports whether name stands in id with a border on both sides.
+// holds reports whether name is the name of a model in id: it begins and ends
+// at a border, and no further part of a version follows. So claude-opus-4 is in
+// claude-opus-4-20250514 and claude-opus-4-0, and not in claude-opus-4-10.
 func holds(id, name string) bool {
 	if name == "" {
 		return false
 	}
-	for from := 0; ; {
+	for from := 0; ; from++ {
 		i := strings.Index(id[from:], name)
 		if i < 0 {
 			return false
 		}
-		start := from + i
-		end := start + len(name)
-		if (start == 0 || strings.IndexByte("./:", id[start-1]) >= 0) &&
-			(end == len(id) || strings.IndexByte("-@:/", id[end]) >= 0) {
+		from += i
+		if (from == 0 || strings.IndexByte("-/:@ ", id[from-1]) >= 0) && ends(id[from+len(name):]) {
 			return true
 		}
-		from = start + 1
 	}
+}
+
+// ends reports whether what follows the name of a model is no part of it.
+func ends(rest string) bool {
+	if rest == "" || rest[0] != '-' {
+		return rest == "" || strings.IndexByte("/:@", rest[0]) >= 0
+	}
+	next := rest[1:]
+	if i := strings.IndexAny(next, "-/:@"); i >= 0 {
+		next = next[:i]
+	}
+	return !digits(next) || next == "0" || isDate(next)
 }
 
 // Bare returns id without what stands in brackets at its end, the way the API
@@ -90,32 +100,71 @@ func Bare(id string) string {
 	}
 }
 
-// Same reports whether two ids name one model, whatever window it was chosen
-// with, whoever serves it, and whether or not its date is written out.
-func Same(a, b string) bool { return canonical(a) == canonical(b) }
+// plain is the bare id in the one way of writing that ids are compared in.
+func plain(id string) string { return strings.ReplaceAll(strings.ToLower(Bare(id)), ".", "-") }
 
-// canonical is id without a window suffix, a provider's path and prefix, a
-// date or a revision.
+// families returns the families of models that a name stands for under which
+// the host lets people choose one, "" for any other id.
+func families(id string) string {
+	switch id {
+	case "opus", "sonnet", "haiku", "fable":
+		return id
+	case "opusplan":
+		return "opus sonnet"
+	case "best":
+		return "opus fable"
+	}
+	return ""
+}
+
+// Alias reports whether id is such a name. It stands for another model every
+// few months.
+func Alias(id string) bool { return families(plain(id)) != "" }
+
+// Same reports whether two ids name one model, whatever window it was chosen
+// with, whoever serves it, and whether or not its date is written out. An
+// alias (sonnet[1m]) is the same as every model of its family.
+func Same(a, b string) bool {
+	a, b = canonical(a), canonical(b)
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	for _, family := range strings.Fields(families(a)) {
+		if slices.Contains(strings.Split(b, "-"), family) {
+			return true
+		}
+	}
+	// databricks-glm-4-6 is glm-4-6.
+	return a == b || strings.HasSuffix(b, "-"+a) && !digits(a)
+}
+
+// canonical is id without a window, a provider's path and prefix, a date, a
+// revision or the name of a tariff.
 func canonical(id string) string {
-	id = strings.ToLower(Bare(id))
+	id = plain(id)
 	id = id[strings.LastIndexByte(id, '/')+1:]
-	if i := strings.LastIndex(id, ".claude-"); i >= 0 {
-		id = id[i+1:]
+	if i := strings.LastIndex(id, "claude-"); i > 0 && strings.IndexByte("-:", id[i-1]) >= 0 {
+		id = id[i:]
 	}
 	id, _, _ = strings.Cut(id, "@")
-	if name, rest, ok := strings.Cut(id, ":"); ok && digits(rest) {
+	// The size of a model is a part of its name (qwen:7b), a tariff is not (:free).
+	if name, rest, ok := strings.Cut(id, ":"); ok && !digits(strings.TrimSuffix(rest, "b")) || digits(rest) {
 		id = name
-		if i := strings.LastIndex(id, "-v"); i >= 0 && digits(id[i+2:]) {
-			id = id[:i]
-		}
 	}
-	if i := strings.LastIndexByte(id, '-'); i >= 0 {
-		if tail := id[i+1:]; tail == "latest" || len(tail) == len("20250805") && digits(tail) {
-			id = id[:i]
+	for {
+		i := strings.LastIndexByte(id, '-')
+		if i < 0 {
+			return id
 		}
+		if tail := id[i+1:]; tail != "latest" && tail != "0" && !isDate(tail) && !(tail[:min(1, len(tail))] == "v" && digits(tail[1:])) {
+			return id
+		}
+		id = id[:i]
 	}
-	return id
 }
+
+// isDate reports whether s is a date as it stands at the end of ids.
+func isDate(s string) bool { return len(s) == len("20250805") && digits(s) }
 
 func digits(s string) bool {
 	for i := range len(s) {
@@ -126,9 +175,9 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// ParseTokens reads a number of tokens as people write it in an environment
-// variable. Anything but a whole number of at least MinWindow is 0, since an
-// invalid override must behave exactly like none.
+// ParseTokens reads a number of tokens as people write it. Anything but a whole
+// number of at least MinWindow is 0, since an invalid one must behave exactly
+// like none.
 func ParseTokens(s string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil || n < MinWindow {

@@ -140,12 +140,15 @@ func gatherMechanical(call *host.Call, dir state.Dir, old string) mechanical {
 	if m.Summary != "" && isMechanical(old) && notes.FrontValue(old, keyOwner) == m.Session {
 		since, _ = time.Parse(time.RFC3339, notes.FrontValue(old, keyUpdated))
 	}
-	var err error
-	if m.Facts, err = transcript.ReadFacts(call.Payload.TranscriptPath, since); err != nil {
+	path, err := transcript.Own(call.Payload.TranscriptPath, m.Session)
+	if err == nil {
+		m.Facts, err = transcript.ReadFacts(path, since)
+	}
+	if err != nil {
 		call.Env.Log("the transcript was not read", "error", err.Error())
 	}
 	if len(m.Facts.Prompts) == 0 && !since.IsZero() {
-		if all, err := transcript.ReadFacts(call.Payload.TranscriptPath, time.Time{}); err == nil {
+		if all, err := transcript.ReadFacts(path, time.Time{}); err == nil {
 			m.Facts.Prompts = all.Prompts
 		}
 	}

@@ -38,7 +38,6 @@ const (
 	armFile    = "pending"     // one-shot; holds the arming session's id when known
 	markerFile = "summarizing" // a snapshot turn is running
 	ladderFile = "notified"    // the last percentage a notice fired at
-	modelFile  = "model"       // model: and window: lines
 	configFile = options.ConfigFile
 
 	// A foreign session's digest, set aside, is session.ID.md.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/handover"
+	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -11,12 +12,12 @@ import (
 // owns reports whether name is a file the plugin keeps in a project's .reload.
 func owns(name string) bool {
 	switch name {
-	case digestFile, armFile, markerFile, ladderFile, modelFile, sessionsFile, trustFile, usedFile:
+	case digestFile, armFile, markerFile, ladderFile, sessionsFile, trustFile, usedFile:
 		return true
 	}
 	between := func(before, after string) bool {
 		return strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
 	}
 	return between(sidePrefix, sideSuffix) || between(summaryPrefix, summarySuffix) ||
-		state.Owns(name) || handover.Owns(name) || options.Owns(name)
+		state.Owns(name) || handover.Owns(name) || occupancy.Owns(name) || options.Owns(name)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -54,10 +55,14 @@ func settle(v *options.Values) Settings {
 	return s
 }
 
-// over reports whether tokens of a window are at or above the budget.
-func (s Settings) over(o occupancy) bool {
-	return s.BudgetPct > 0 &&
-		(o.Tokens*100 >= s.BudgetPct*o.Window.Tokens || s.BudgetTokens > 0 && o.Tokens >= s.BudgetTokens)
+// over reports whether the budget is reached.
+func (s Settings) over(o occupancy.Occupancy) bool {
+	return s.BudgetPct > 0 && (o.Reaches(s.BudgetPct) || s.BudgetTokens > 0 && o.Tokens >= s.BudgetTokens)
+}
+
+// sources are what tells the window of a session in a project.
+func (s Settings) sources(h host.Host, session string, p host.Profile, from state.Reader) occupancy.Sources {
+	return occupancy.SourcesOf(h, session, p.Windows, s.Window, from)
 }
 
 // stampEffective keeps what only hooks are told for everybody else.

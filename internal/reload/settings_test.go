@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/transcript"
 )
 
 func TestSettingsPrecedence(t *testing.T) {
@@ -128,4 +130,31 @@ func FuzzConfig(f *testing.F) {
 			t.Errorf("%q: %+v became %+v", config, s, again)
 		}
 	})
+}
+
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		pct, absolute, tokens, window int
+		over                          bool
+		text                          string
+	}{
+		{45, 0, 449_999, 1_000_000, false, "45 %"},
+		{45, 0, 450_000, 1_000_000, true, "45 %"},
+		{0, 0, 990_000, 1_000_000, false, ""},
+		{0, 300_000, 990_000, 1_000_000, false, ""},
+		{45, 300_000, 299_999, 1_000_000, false, "300k tokens"},
+		{45, 300_000, 300_000, 1_000_000, true, "300k tokens"},
+		{45, 300_000, 90_000, 200_000, true, "45 %"},
+		{45, 300_000, 80_000, 200_000, false, "45 %"},
+	} {
+		s := Settings{BudgetPct: tt.pct, BudgetTokens: tt.absolute, Window: tt.window}
+		o := occupancy.Sources{Pinned: tt.window}.Of(transcript.Tail{Known: true, Tokens: tt.tokens})
+		if got := s.over(o); got != tt.over {
+			t.Errorf("%+v: over %v", tt, got)
+		}
+		if got := budget(o, s); tt.text != "" && got != tt.text {
+			t.Errorf("%+v: text %q", tt, got)
+		}
+	}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/handover"
-	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/notes"
+	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/problem"
@@ -114,38 +114,34 @@ func (d Store) digest(dir state.Dir) *DigestStatus {
 
 func (d Store) context(dir state.Dir, transcriptPath string) ContextStatus {
 	settings := Effective(d.Project, d.Profile, d.Host.Option)
-	figure, stamped := handover.ReadHost(dir)
-	call := d.call()
-	if d.Session == "" {
-		call.Payload.SessionID = figure.Session // whose newest figure it is
+	session := d.Session
+	if session == "" {
+		newest, _ := occupancy.ReadFigure(dir, "")
+		session = newest.Session
 	}
 	var tail transcript.Tail
-	source := ""
-	if transcriptPath != "" {
+	if path, err := transcript.Own(transcriptPath, session); err == nil && path != "" {
 		// What is missing at its end is this very turn.
-		if t, err := transcript.ReadTail(transcriptPath); err == nil && t.Known {
-			tail, source = t, "transcript"
-			if t.Estimate {
-				source = "size of the transcript"
-			}
-		}
+		tail, _ = transcript.ReadTail(path)
 	}
-	o := occupy(tail, windowInputs(call, dir, settings))
-	if source == "" && stamped && figure.Used >= 0 && figure.Session == call.Payload.SessionID {
-		source = "status line"
-		o.Known, o.Tokens = true, figure.Window/100*figure.Used
-		o.Percent = models.Percent(o.Tokens, o.Window.Tokens)
-	}
+	o := settings.sources(d.Host, session, d.Profile, dir).Of(tail)
 	c := ContextStatus{
 		Known:        o.Known,
-		Source:       source,
-		Percent:      o.Percent,
+		Percent:      o.Percent(),
 		Tokens:       o.Tokens,
 		Window:       o.Window.Tokens,
-		WindowSource: string(o.Window.Source),
+		WindowSource: o.Window.Source,
 		Model:        o.Window.Model,
 		Over:         o.Known && settings.over(o),
 		Budget:       "off",
+	}
+	switch {
+	case o.FromHost:
+		c.Source = "status line"
+	case tail.Estimate:
+		c.Source = "size of the transcript"
+	case o.Known:
+		c.Source = "transcript"
 	}
 	if settings.BudgetPct > 0 {
 		c.Budget = budget(o, settings)

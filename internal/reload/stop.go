@@ -8,6 +8,7 @@ import (
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
+	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -72,7 +73,7 @@ func decideStop(f stopFacts) action {
 type stopRun struct {
 	call     *host.Call
 	settings Settings
-	full     occupancy
+	full     occupancy.Occupancy
 	facts    stopFacts
 }
 
@@ -138,10 +139,13 @@ func (s *stopRun) gather(from state.Reader) {
 	if s.facts.Loop || s.facts.Marker && !s.facts.Foreign {
 		return
 	}
-	s.full = measure(s.call, from, s.settings)
+	// Where there is no budget, or nobody to tell, nothing is waited for: the
+	// figure decides nothing then.
+	s.full = occupancy.Measure(s.call, s.settings.sources(s.call.Host, p.SessionID, s.call.Profile, from),
+		s.settings.BudgetPct > 0 && !s.facts.Headless)
 	s.facts.Failed = s.full.Tail.APIError || host.IsAPIError(p.LastMessage)
 	s.facts.Known = s.full.Known
-	s.facts.Percent = s.full.Percent
+	s.facts.Percent = s.full.Percent()
 	s.facts.Over = s.full.Known && s.settings.over(s.full)
 }
 
@@ -321,7 +325,7 @@ func (s *stopRun) notifyIfDue(tx *state.Tx) (host.Output, error) {
 
 // notify is one step of the ladder.
 func (s *stopRun) notify(tx *state.Tx) (host.Output, error) {
-	if err := readSessions(tx, s.call).recordNotice(tx, s.full.Percent); err != nil {
+	if err := readSessions(tx, s.call).recordNotice(tx, s.full.Percent()); err != nil {
 		return host.Output{}, fmt.Errorf("no notice: %w", err)
 	}
 	if why := blockedBy(tx); why != nil {
@@ -336,7 +340,7 @@ func (s *stopRun) notify(tx *state.Tx) (host.Output, error) {
 // the host, which decides who shows the banner after /clear. A project that no
 // session has been started in is left as it is.
 func (s *stopRun) stampsDue(from state.Reader) bool {
-	return !s.facts.Headless && (s.full.Window.Restamp || s.newClient(from) && (s.facts.Pending || from.Kind(options.StampFile) == state.File))
+	return !s.facts.Headless && (s.full.Window.Switched || s.newClient(from) && (s.facts.Pending || from.Kind(options.StampFile) == state.File))
 }
 
 // newClient reports whether this turn has seen a version of the host that is
@@ -349,8 +353,8 @@ func (s *stopRun) newClient(from state.Reader) bool {
 // stamp remembers what this turn has shown about model and host.
 func (s *stopRun) stamp(tx *state.Tx) error {
 	var errs []error
-	if w := s.full.Window; w.Restamp {
-		errs = append(errs, modelStamp{w.Model, w.Stamp}.write(tx))
+	if w := s.full.Window; w.Switched {
+		errs = append(errs, w.Stamp.Write(tx))
 	}
 	if s.newClient(tx) {
 		errs = append(errs, handover.NoteClient(tx, handover.Here(s.call.Host), s.full.Tail.Version))

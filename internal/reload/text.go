@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/notes"
+	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
 )
 
@@ -19,7 +19,7 @@ import (
 
 // textBrief asks the model for the digest. It is the one text of Stop that
 // costs the user a turn, so it leaves nothing to be asked.
-func textBrief(o occupancy, s Settings, how manner, path, session string, now time.Time) string {
+func textBrief(o occupancy.Occupancy, s Settings, how manner, path, session string, now time.Time) string {
 	first := "Write it with the Write tool, at " + path
 	switch how {
 	case readFirst:
@@ -50,21 +50,21 @@ intent: what all of this is for, in one line
 - what is undecided, what failed and must not be tried again
 
 Use these four headings as they are. Facts, paths and commands instead of story, and no secrets. Take it from this conversation and look nothing up for it. Then stop: the user decides what comes next.`,
-		fullness(o), budget(o, s), first, session, now.UTC().Format(time.RFC3339))
+		o, budget(o, s), first, session, now.UTC().Format(time.RFC3339))
 }
 
-func textNotice(o occupancy, s Settings, armed bool) string {
+func textNotice(o occupancy.Occupancy, s Settings, armed bool) string {
 	next := "/cc-reload:snapshot writes down where the work stands, /clear then starts afresh with it. /cc-reload:reload-budget changes the budget."
 	if armed {
 		next = "A digest is armed: /clear starts afresh with it. /cc-reload:snapshot brings it up to date first."
 	}
-	return fmt.Sprintf("cc-reload: context %s, budget %s. %s", fullness(o), budget(o, s), next)
+	return fmt.Sprintf("cc-reload: context %s, budget %s. %s", o, budget(o, s), next)
 }
 
 // textBlocked is the notice where /clear would lose the thread and a snapshot
 // would not help.
-func textBlocked(o occupancy, s Settings, why error) string {
-	return fmt.Sprintf("cc-reload: context %s, budget %s. /clear would start WITHOUT a digest: %v. When that is put right, /cc-reload:snapshot saves one.", fullness(o), budget(o, s), why)
+func textBlocked(o occupancy.Occupancy, s Settings, why error) string {
+	return fmt.Sprintf("cc-reload: context %s, budget %s. /clear would start WITHOUT a digest: %v. When that is put right, /cc-reload:snapshot saves one.", o, budget(o, s), why)
 }
 
 func textArmed(fresh, foreign bool) string {
@@ -157,13 +157,13 @@ func (s Status) String() string {
 	}
 	switch c := s.Context; {
 	case !c.Known:
-		line("Context", "not known yet; window %s tokens (%s)", tokens(c.Window), windowFrom(c.WindowSource))
+		line("Context", "not known yet; window %s tokens (%s)", occupancy.Tokens(c.Window), windowFrom(c.WindowSource))
 	default:
 		over := ""
 		if c.Over {
 			over = ", over the budget"
 		}
-		line("Context", "%d %% full%s: %s of %s tokens (from the %s; window: %s)", c.Percent, over, tokens(c.Tokens), tokens(c.Window), c.Source, windowFrom(c.WindowSource))
+		line("Context", "%d %% full%s: %s of %s tokens (from the %s; window: %s)", c.Percent, over, occupancy.Tokens(c.Tokens), occupancy.Tokens(c.Window), c.Source, windowFrom(c.WindowSource))
 	}
 	get := func(key string) options.Entry {
 		for _, e := range s.Settings {
@@ -220,14 +220,16 @@ func (s Status) String() string {
 
 // windowFrom says who decided the window.
 func windowFrom(source string) string {
-	switch models.Source(source) {
-	case models.FromConfig:
+	switch source {
+	case occupancy.FromConfig:
 		return "set by context_window"
-	case models.FromHost:
+	case occupancy.FromProxy:
+		return "the proxy's figure"
+	case occupancy.FromHost:
 		return "the host's figure"
-	case models.FromStamp:
+	case occupancy.FromStamp:
 		return "as the session began"
-	case models.FromTable:
+	case occupancy.FromTable:
 		return "from the model table"
 	}
 	return "assumed, the model is not known"
@@ -250,33 +252,12 @@ func age(seconds int) string {
 	return strconv.Itoa(n) + " " + unit
 }
 
-// fullness is an occupancy as people read it: "46 % full (461k of 1M tokens)".
-func fullness(o occupancy) string {
-	about := ""
-	if o.Tail.Estimate {
-		about = "about "
-	}
-	return fmt.Sprintf("%s%d %% full (%s of %s tokens)", about, o.Percent, tokens(o.Tokens), tokens(o.Window.Tokens))
-}
-
 // budget is the budget that is reached first in the window of o.
-func budget(o occupancy, s Settings) string {
+func budget(o occupancy.Occupancy, s Settings) string {
 	if s.BudgetTokens > 0 && s.BudgetTokens < o.Window.Tokens/100*s.BudgetPct {
-		return tokens(s.BudgetTokens) + " tokens"
+		return occupancy.Tokens(s.BudgetTokens) + " tokens"
 	}
 	return strconv.Itoa(s.BudgetPct) + " %"
-}
-
-// tokens rounds a number of tokens down to three digits: 461k, 1M, 1.04M.
-func tokens(n int) string {
-	switch {
-	case n < 1000:
-		return strconv.Itoa(n)
-	case n < 1_000_000:
-		return strconv.Itoa(n/1000) + "k"
-	}
-	s := strconv.FormatFloat(float64(n/10_000)/100, 'f', -1, 64)
-	return s + "M"
 }
 
 // The thread: what a session hands to the next one.

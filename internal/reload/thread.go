@@ -1,9 +1,12 @@
 package reload
 
 import (
+	"errors"
+
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
+	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -46,15 +49,13 @@ func sessionStart(call *host.Call) (host.Output, error) {
 	if away(call, t.Dir) {
 		return host.Output{}, nil // a run without a person leaves nothing behind
 	}
-	model, known := modelAtStart(call)
+	figure, model := occupancy.AtStart(call, t.Dir)
 	t.checkTrust()
 	out, err := t.Start(func(tx *state.Tx) {
 		if newContext(call.Payload.Source) {
 			t.Try("the crossing was not forgotten", readSessions(tx, call).begin(tx))
 		}
-		if known {
-			t.Try("the model was not stamped", model.write(tx))
-		}
+		t.Try("the model was not stamped", errors.Join(figure.Write(tx), model.Write(tx)))
 		t.Try("the settings were not stamped", stampEffective(tx, call))
 		t.Try("what git said was not noted", t.trust.write(tx))
 	})

@@ -8,13 +8,14 @@ import (
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/occupancy"
 )
 
 func TestContext(t *testing.T) {
 	table := models.Table{{Model: "claude-small", Tokens: 200_000}}
 	for name, tt := range map[string]struct {
 		payload string
-		known   models.Inputs
+		known   occupancy.Sources
 		budget  Budget
 		want    string
 		level   Level
@@ -36,9 +37,9 @@ func TestContext(t *testing.T) {
 		"off":                       {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":59}}`, want: "ctx[1M] 59%"},
 		"off, from 60":              {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":60}}`, want: "ctx[1M] 60%", level: Near},
 		"off, from 85":              {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":85}}`, want: "ctx[1M] 85%", level: Over},
-		"no size, a known model":    {payload: `{"model":{"id":"claude-small"},"context_window":{"used_percentage":50,"current_usage":{"input_tokens":100000}}}`, known: models.Inputs{Table: table}, want: "ctx[200k] 50%"},
-		"pinned":                    {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":10,"current_usage":{"input_tokens":100000}}}`, known: models.Inputs{Pinned: 128_000}, want: "ctx[128k] 78%", level: Near},
-		"compacted early, case F06": {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":10,"current_usage":{"input_tokens":100000}}}`, known: models.Inputs{AutoCompactWindow: 400_000}, want: "ctx[400k] 25%"},
+		"no size, a known model":    {payload: `{"model":{"id":"claude-small"},"context_window":{"used_percentage":50,"current_usage":{"input_tokens":100000}}}`, known: occupancy.Sources{Table: table}, want: "ctx[200k] 50%"},
+		"pinned":                    {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":10,"current_usage":{"input_tokens":100000}}}`, known: occupancy.Sources{Pinned: 128_000}, want: "ctx[128k] 78%", level: Near},
+		"compacted early, case F06": {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":10,"current_usage":{"input_tokens":100000}}}`, known: occupancy.Sources{Limit: 400_000}, want: "ctx[400k] 25%"},
 		"more than there is room for, case F06": {
 			payload: `{"context_window":{"context_window_size":200000,"used_percentage":109.6,"current_usage":{"cache_read_input_tokens":219313}},"exceeds_200k_tokens":true}`,
 			want:    "ctx[1M] 22%",
@@ -49,7 +50,7 @@ func TestContext(t *testing.T) {
 		},
 		"a large window by its name, case F06": {
 			payload: `{"model":{"id":"claude-small[1m]"},"context_window":{"context_window_size":200000,"used_percentage":50,"current_usage":{"input_tokens":100000}}}`,
-			known:   models.Inputs{Table: table}, want: "ctx[1M] 10%",
+			known:   occupancy.Sources{Table: table}, want: "ctx[1M] 10%",
 		},
 		"never above 100, case F06": {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":250}}`, budget: Budget{Percent: 45}, want: "ctx[1M] 100%·45", level: Over},
 	} {
@@ -58,19 +59,11 @@ func TestContext(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			part := Context(FillOf(p, tt.known), tt.budget)
+			part := Context(p.Occupancy(tt.known, time.Now()), tt.budget)
 			if got := Line([]Part{part}, false); got != tt.want || part.Level != tt.level {
 				t.Errorf("got %q at level %d, want %q at %d", got, part.Level, tt.want, tt.level)
 			}
 		})
-	}
-}
-
-func TestShort(t *testing.T) {
-	for n, want := range map[int]string{999: "999", 1500: "1.5k", 2000: "2k", 32_768: "32k", 200_000: "200k", 1_000_000: "1M", 1_048_576: "1M", 1_500_000: "1.5M"} {
-		if got := short(n); got != want {
-			t.Errorf("short(%d) = %s, want %s", n, got, want)
-		}
 	}
 }
 
@@ -150,8 +143,8 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		fill := FillOf(p, models.Inputs{Table: []host.Window{{Model: "m", Tokens: 1}}})
-		if fill.Percent < -1 || fill.Percent > 100 || fill.Window <= 0 {
+		fill := p.Occupancy(occupancy.Sources{Table: []host.Window{{Model: "m", Tokens: 1}}}, time.Now())
+		if n := fill.Percent(); n < 0 || n > 100 || fill.Known && fill.Window.Tokens <= 0 {
 			t.Fatalf("%+v from %s", fill, data)
 		}
 		if line := Line([]Part{Context(fill, Budget{45, 1000})}, true); strings.ContainsAny(line, "\r\n") {

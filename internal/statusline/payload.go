@@ -8,11 +8,16 @@ package statusline
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/ccreload/ccreload/internal/jsonscan"
+	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/occupancy"
+	"github.com/ccreload/ccreload/internal/transcript"
 )
 
 // Payload is what the host tells a status line (docs/host.md, Status-line
@@ -49,9 +54,9 @@ func Decode(stdin []byte) (Payload, error) {
 		case "exceeds_200k_tokens":
 			p.Over200k = jsonscan.True(value)
 		case "model":
-			p.Model = jsonscan.Text(field(value, "id"))
+			p.Model = jsonscan.Text(jsonscan.Member(value, "id"))
 		case "workspace":
-			p.Project = jsonscan.Text(field(value, "project_dir"))
+			p.Project = jsonscan.Text(jsonscan.Member(value, "project_dir"))
 		case "context_window":
 			p.context(value)
 		}
@@ -78,19 +83,39 @@ func (p *Payload) context(object []byte) {
 			}
 		case "current_usage":
 			for _, kind := range []string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"} {
-				n, _ := jsonscan.Count(field(value, kind))
+				n, _ := jsonscan.Count(jsonscan.Member(value, kind))
 				p.Tokens += n
 			}
 		}
 	})
 }
 
-// field returns a member of an object, nil when it has none of that name.
-func field(object []byte, name string) (value []byte) {
-	jsonscan.Object(object, func(key, v []byte) {
-		if string(key) == name {
-			value = v
-		}
-	})
-	return value
+// Figure is what the host says of the session's context at the time now.
+func (p Payload) Figure(now time.Time) occupancy.Figure {
+	f := occupancy.Figure{Session: p.SessionID, Model: p.Model, Window: p.Window, Used: -1, Time: now}
+	if p.Known {
+		f.Used = min(p.Percent, 100)
+	}
+	return f
+}
+
+// Occupancy returns how full the context is by what the host says, with the
+// window that s knows. The host rounds its percentage; its count of tokens is
+// finer, where both are of the same reply.
+func (p Payload) Occupancy(s occupancy.Sources, now time.Time) occupancy.Occupancy {
+	if !p.Known {
+		return occupancy.Occupancy{}
+	}
+	f := p.Figure(now).Corrected()
+	f.Proxy = s.Figure.ProxyFor(f.Model)
+	s.Figure = f
+	s.Figure.Session = cmp.Or(f.Session, "this one")
+	if p.Over200k {
+		s.Seen = models.Assumed + 1
+	}
+	tail := transcript.Tail{Model: p.Model}
+	if p.Tokens > 0 && (p.Window == 0 || min(p.Percent, 100) == models.Percent(p.Tokens, p.Window)) {
+		tail.Tokens, tail.Known = p.Tokens, true
+	}
+	return s.Of(tail)
 }

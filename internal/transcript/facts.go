@@ -61,7 +61,8 @@ type Item struct {
 	Text, Status string
 }
 
-// ReadFacts reads a whole transcript. Prompts, Edited and Commands are those
+// ReadFacts reads a transcript, of one beyond all measure the end (maxReach,
+// maxRows). Prompts, Edited and Commands are those
 // of rows stamped since or later; a zero since means all. The other facts are
 // the state at the end, whenever it came about.
 //
@@ -72,12 +73,13 @@ type Item struct {
 //
 // A path that is missing or not a regular file is an error.
 func ReadFacts(path string, since time.Time) (Facts, error) {
-	f, _, err := open(path)
+	f, size, err := open(path)
 	if err != nil {
 		return Facts{}, err
 	}
 	defer f.Close()
-	return readFacts(f, since)
+	begin := within(f, size)
+	return readFacts(io.NewSectionReader(f, begin, size-begin), since)
 }
 
 func readFacts(r io.Reader, since time.Time) (Facts, error) {
@@ -98,38 +100,28 @@ func readFacts(r io.Reader, since time.Time) (Facts, error) {
 // factScan takes the rows of a transcript from the oldest to the newest.
 type factScan struct {
 	Facts
-	since    time.Time
-	commands []command
-	edits    []edit
-	writes   []write
-	todo     []Item // as TodoWrite writes it whole
-	tasks    []task // as TaskCreate and TaskUpdate build it up
-	byTask   bool   // the latter was touched last
+	since  time.Time
+	calls  []call // commands, writes and new tasks
+	todo   []Item // as TodoWrite writes it whole
+	tasks  []task // as TaskCreate and TaskUpdate build it up
+	byTask bool   // the latter was touched last
 }
 
-// command, write and task remember the id of the tool call they come from,
-// since whether it worked is told later, in a row of its own.
-type command struct {
-	call string
-	Command
+// call is a call of a tool. Whether it worked is told later, in a row of its own.
+type call struct {
+	id      string
+	path    string // of a file that is written
+	Command        // else
 }
-
-type write struct{ call, path string }
 
 type task struct {
 	call, id string
 	Item
 }
 
-// edit is a file and the number of calls that touched it and did not fail.
-type edit struct {
-	path  string
-	times int
-}
-
-// maxWrites is how many writes may wait for their result: far more than a
-// host runs at once, so that a result that never comes costs no memory.
-const maxWrites = 256
+// maxCalls is how many calls are remembered: so many that the lists made of
+// them are full.
+const maxCalls = 1000
 
 func (s *factScan) row(r row) {
 	keep(&s.Version, r.version, MaxPath)
@@ -147,7 +139,7 @@ func (s *factScan) row(r row) {
 
 // keep replaces old by a JSON string that is not empty.
 func keep(old *string, value []byte, limit int) {
-	if s := text(value); s != "" && s != *old {
+	if s := jsonscan.Text(value); s != "" && s != *old {
 		*old = clean(s, limit)
 	}
 }
@@ -173,7 +165,7 @@ type block struct {
 // blocks returns the content of a message, a plain string as one text block.
 func blocks(content []byte) []block {
 	if len(content) > 0 && content[0] == '"' {
-		return []block{{Type: "text", Text: text(content)}}
+		return []block{{Type: "text", Text: jsonscan.Text(content)}}
 	}
 	var list []block
 	jsonscan.Array(content, func(value []byte) {
@@ -193,15 +185,6 @@ func decode(data []byte, v any) bool {
 	return err == nil || errors.As(err, &typed) && typed.Field != ""
 }
 
-// text returns a JSON string, "" for anything else.
-func text(value []byte) string {
-	var s string
-	if len(value) == 0 || value[0] != '"' || json.Unmarshal(value, &s) != nil {
-		return ""
-	}
-	return s
-}
-
 // when returns the time of a row and whether it is in the asked-for part of
 // the session. A row without a time is.
 func (s *factScan) when(r row) (time.Time, bool) {
@@ -210,7 +193,7 @@ func (s *factScan) when(r row) (time.Time, bool) {
 }
 
 func (s *factScan) user(r row) {
-	list := blocks(member(r.message, "content"))
+	list := blocks(jsonscan.Member(r.message, "content"))
 	for _, b := range list {
 		if b.Type == "tool_result" {
 			s.finish(r, b)
@@ -244,7 +227,7 @@ func (s *factScan) attached(r row) {
 }
 
 func (s *factScan) prompt(r row, origin []byte, list []block) {
-	if kind := member(origin, "kind"); kind != nil && !jsonscan.Is(kind, "human") {
+	if kind := jsonscan.Member(origin, "kind"); kind != nil && !jsonscan.Is(kind, "human") {
 		return
 	}
 	t, ok := s.when(r)
@@ -271,11 +254,11 @@ func newest[T any](list []T, limit int, v T) []T {
 }
 
 func (s *factScan) assistant(r row) {
-	if jsonscan.Is(member(r.message, "model"), synthetic) {
+	if jsonscan.Is(jsonscan.Member(r.message, "model"), synthetic) {
 		return
 	}
 	var said []string
-	for _, b := range blocks(member(r.message, "content")) {
+	for _, b := range blocks(jsonscan.Member(r.message, "content")) {
 		switch b.Type {
 		case "text":
 			if t := strings.TrimSpace(b.Text); t != "" {
@@ -313,7 +296,7 @@ func (s *factScan) use(r row, b block) {
 	switch b.Name {
 	case "Bash", "PowerShell":
 		if recent && in.Command != "" {
-			s.commands = newest(s.commands, MaxCommands, command{b.ID, Command{Text: clean(in.Command, MaxCommandText)}})
+			s.calls = newest(s.calls, maxCalls, call{id: b.ID, Command: Command{Text: clean(in.Command, MaxCommandText)}})
 		}
 	case "TodoWrite":
 		s.todo, s.byTask = todos(in.Todos), false
@@ -325,8 +308,7 @@ func (s *factScan) use(r row, b block) {
 		s.updateTask(taskID(in.TaskID), in.Subject, in.Status)
 	default:
 		if path := clean(in.File+in.Notebook, MaxPath); recent && path != "" {
-			s.touch(path)
-			s.writes = newest(s.writes, maxWrites, write{b.ID, path})
+			s.calls = newest(s.calls, maxCalls, call{id: b.ID, path: path})
 		}
 	}
 }
@@ -336,20 +318,11 @@ func (s *factScan) finish(r row, b block) {
 	if b.ToolUseID == "" {
 		return
 	}
-	for i := range s.commands {
-		if c := &s.commands[i]; c.call == b.ToolUseID {
+	for i := range s.calls {
+		if c := &s.calls[i]; c.id == b.ToolUseID {
 			c.Failed = b.IsError
 			if b.IsError {
 				c.Output = firstLines(resultText(b.Content))
-			}
-			return
-		}
-	}
-	for i, w := range s.writes {
-		if w.call == b.ToolUseID {
-			s.writes = slices.Delete(s.writes, i, i+1)
-			if b.IsError {
-				s.untouch(w.path)
 			}
 			return
 		}
@@ -360,27 +333,6 @@ func (s *factScan) finish(r row, b block) {
 				s.tasks = slices.Delete(s.tasks, i, i+1)
 			} else {
 				t.id = createdID(r.toolResult, b.Content)
-			}
-			return
-		}
-	}
-}
-
-func (s *factScan) touch(path string) {
-	for i := range s.edits {
-		if s.edits[i].path == path {
-			s.edits[i].times++
-			return
-		}
-	}
-	s.edits = newest(s.edits, MaxEdited, edit{path, 1})
-}
-
-func (s *factScan) untouch(path string) {
-	for i := range s.edits {
-		if s.edits[i].path == path {
-			if s.edits[i].times--; s.edits[i].times == 0 {
-				s.edits = slices.Delete(s.edits, i, i+1)
 			}
 			return
 		}
@@ -436,7 +388,7 @@ func taskID(v any) string {
 // createdID returns the id a TaskCreate call was given: toolUseResult names
 // it, and so does the text the model gets, "Task #3 created…".
 func createdID(result, content []byte) string {
-	if id := jsonscan.Plain(member(member(result, "task"), "id")); id != "" {
+	if id := jsonscan.Plain(jsonscan.Member(jsonscan.Member(result, "task"), "id")); id != "" {
 		return id
 	}
 	_, rest, _ := strings.Cut(resultText(content), "#")
@@ -472,11 +424,13 @@ func firstLines(s string) string {
 
 func (s *factScan) result() Facts {
 	f := s.Facts
-	for _, c := range s.commands {
-		f.Commands = append(f.Commands, c.Command)
-	}
-	for _, e := range s.edits {
-		f.Edited = append(f.Edited, e.path)
+	for _, c := range s.calls {
+		switch {
+		case c.path == "":
+			f.Commands = newest(f.Commands, MaxCommands, c.Command)
+		case !c.Failed && !slices.Contains(f.Edited, c.path):
+			f.Edited = newest(f.Edited, MaxEdited, c.path)
+		}
 	}
 	f.Todo = s.todo
 	if s.byTask {

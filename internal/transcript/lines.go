@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -23,6 +24,11 @@ const (
 	lastBlock   = 256 << 10
 	// headSize is how much of a long row is looked at before it is read.
 	headSize = 512
+	// A reader looks no further back than this: behind a turn of a hundred
+	// large outputs there still is a reply, and a file in which there is none
+	// must not keep the session waiting.
+	maxReach = 128 << 20 // bytes
+	maxRows  = 200_000
 )
 
 // open opens a transcript and returns its size in bytes. Only a regular file
@@ -53,6 +59,9 @@ type backwards struct {
 	r    io.ReaderAt
 	skip func(head []byte) bool
 
+	size   int64
+	rows   int   // how many have been yielded
+	tired  bool  // the reader gave up before the start of the file
 	pos    int64 // offset in the file of buf[0]; nothing before it has been read
 	buf    []byte
 	end    int   // buf[:end] has not been yielded
@@ -64,15 +73,18 @@ type backwards struct {
 }
 
 func newBackwards(r io.ReaderAt, size int64, skip func(head []byte) bool) *backwards {
-	return &backwards{r: r, pos: size, skip: skip}
+	return &backwards{r: r, size: size, pos: size, skip: skip}
 }
 
 // next returns the line before, without its \n. It is valid until the next
 // call. A line of more than maxLine bytes, or one that skip has no use for,
-// comes as nil. ok is false at the start of the file or when reading has failed
-// (err).
+// comes as nil. ok is false at the start of the file, when it is too far away
+// (tired) or when reading has failed (err).
 func (b *backwards) next() (line []byte, ok bool) {
 	for !b.done {
+		if b.tired = b.rows == maxRows || b.size-b.pos > maxReach; b.tired {
+			break
+		}
 		i := lastNewline(b.buf[:b.end])
 		if i < 0 && b.pos > 0 {
 			if !b.block() {
@@ -88,6 +100,7 @@ func (b *backwards) next() (line []byte, ok bool) {
 			break
 		}
 		b.end, b.tail = max(i, 0), 0
+		b.rows++
 		return line, true
 	}
 	b.done = true
@@ -151,68 +164,49 @@ func lastNewline(p []byte) int {
 	return first + bytes.LastIndexByte(p[first:], '\n')
 }
 
-// forwards yields the lines of a file from the first to the last.
-type forwards struct {
-	r          io.Reader
-	buf        []byte
-	start, end int // buf[start:end] has been read and not yielded
-	eof        bool
-	err        error
+// within returns the offset of the first line that is within reach of the end.
+func within(r io.ReaderAt, size int64) int64 {
+	buf := make([]byte, lastBlock)
+	for pos, rows := size, 0; pos > 0; {
+		n := min(pos, lastBlock)
+		pos -= n
+		if _, err := r.ReadAt(buf[:n], pos); err != nil {
+			return 0 // who reads on from there is told
+		}
+		rows += bytes.Count(buf[:n], []byte{'\n'})
+		if first := bytes.IndexByte(buf[:n], '\n'); first >= 0 && (rows > maxRows || size-pos > maxReach) {
+			return pos + int64(first) + 1
+		}
+	}
+	return 0
 }
 
-func newForwards(r io.Reader) *forwards {
-	return &forwards{r: r, buf: make([]byte, lastBlock)}
+// forwards yields the lines of a file from the first to the last.
+type forwards struct {
+	r   *bufio.Reader
+	err error
 }
+
+func newForwards(r io.Reader) *forwards { return &forwards{r: bufio.NewReaderSize(r, maxLine+1)} }
 
 // next is like backwards.next, in the other direction.
 func (f *forwards) next() (line []byte, ok bool) {
-	long := false
-	searched := 0
-	for {
-		if i := bytes.IndexByte(f.buf[f.start+searched:f.end], '\n'); i >= 0 {
-			line = f.buf[f.start : f.start+searched+i]
-			f.start += searched + i + 1
-			if long || len(line) > maxLine {
-				line = nil
-			}
-			return line, true
-		}
-		if f.eof {
-			if f.start == f.end && !long {
-				return nil, false
-			}
-			line = f.buf[f.start:f.end]
-			f.start = f.end
-			if long || len(line) > maxLine {
-				line = nil
-			}
-			return line, true
-		}
-		if long || f.end-f.start > maxLine {
-			long, f.start, f.end = true, 0, 0
-		}
-		searched = f.end - f.start
-		f.fill()
+	line, err := f.r.ReadSlice('\n')
+	long := errors.Is(err, bufio.ErrBufferFull)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = f.r.ReadSlice('\n')
 	}
-}
-
-// fill reads more behind what has not been yielded.
-func (f *forwards) fill() {
-	if f.start > 0 {
-		copy(f.buf, f.buf[f.start:f.end])
-		f.start, f.end = 0, f.end-f.start
+	switch {
+	case err == nil:
+		line = line[:max(0, len(line)-1)]
+	case !errors.Is(err, io.EOF):
+		f.err = err
+		return nil, false
+	case len(line) == 0:
+		return nil, false
 	}
-	if f.end == len(f.buf) {
-		buf := make([]byte, 2*len(f.buf))
-		copy(buf, f.buf[:f.end])
-		f.buf = buf
+	if long {
+		line = nil
 	}
-	n, err := f.r.Read(f.buf[f.end:])
-	f.end += n
-	if err != nil {
-		f.eof = true
-		if !errors.Is(err, io.EOF) {
-			f.err = err
-		}
-	}
+	return line, true
 }

@@ -22,7 +22,7 @@ type row struct {
 	screenOnly bool // shown to the user, not to the model
 	apiError   bool
 
-	version, cwd, branch, time []byte
+	session, version, cwd, branch, time []byte
 
 	message, origin, compact, attachment, toolResult []byte
 }
@@ -47,6 +47,8 @@ func parseRow(line []byte) (row, bool) {
 			r.screenOnly = jsonscan.True(value)
 		case "isApiErrorMessage":
 			r.apiError = jsonscan.True(value)
+		case "sessionId":
+			r.session = value
 		case "version":
 			r.version = value
 		case "cwd":
@@ -87,16 +89,3 @@ func (r row) afterTurn() bool {
 
 // synthetic is the model of a reply that the host made up itself.
 const synthetic = "<synthetic>"
-
-// member returns the value of one member of an object, nil if there is none.
-func member(object []byte, key string) []byte {
-	var found []byte
-	if !jsonscan.Object(object, func(k, v []byte) {
-		if string(k) == key {
-			found = v
-		}
-	}) {
-		return nil
-	}
-	return found
-}

@@ -17,13 +17,15 @@ type Tail struct {
 	Reply      string // the newest reply's last words, error messages included; "" if none follows the newest compaction
 	APIError   bool   // the newest reply is an API error message
 	Incomplete bool   // the file ends inside a turn: a half-written last line, or a prompt or tool result that nothing answers yet
-	Broken     bool   // a row that was looked at, or a half-written last line, is no JSON object
+	Broken     bool   // a row that was looked at, or a half-written last line, is no JSON object, or there is no reply within reach
+	Time       string // timestamp of the newest row that has one, as it stands there; "" if none
 	Ended      bool   // the end of the turn of the newest reply is noted, which the host does after its Stop hooks
 }
 
 // ReadTail reads a transcript from its end up to the newest reply that tells
-// its usage, or up to the newest compaction. Only a file without either is
-// read whole. Rows that are broken or longer than 1 MiB are skipped.
+// its usage, or up to the newest compaction; without either, up to the start of
+// the file or as far as maxReach. Rows that are broken or longer than 1 MiB are
+// skipped.
 //
 // The host writes the file late (docs/host.md, Transcripts), so at Stop the
 // newest reply can be missing: then Incomplete is set and the figures are
@@ -56,6 +58,7 @@ func readTail(r io.ReaderAt, size int64) (Tail, error) {
 			s.Incomplete = s.Incomplete || half
 		}
 	}
+	s.Broken = s.Broken || lines.tired
 	return s.result(), lines.err
 }
 
@@ -95,6 +98,9 @@ func (s *tailScan) row(r row) {
 	if s.Version == "" {
 		s.Version = jsonscan.Plain(r.version)
 	}
+	if s.Time == "" {
+		s.Time = jsonscan.Plain(r.time)
+	}
 	switch {
 	case r.assistant():
 		s.reply(r)
@@ -109,7 +115,7 @@ func (s *tailScan) row(r row) {
 	case r.boundary():
 		// What was counted before a compaction is gone (case F17).
 		s.settled = true
-		if n, ok := jsonscan.Count(member(r.compact, "postTokens")); ok && n > 0 {
+		if n, ok := jsonscan.Count(jsonscan.Member(r.compact, "postTokens")); ok && n > 0 {
 			s.Tokens, s.Known = n, true
 		}
 	}
@@ -237,7 +243,7 @@ func opensTurn(r row) bool {
 	if r.meta || r.summary || r.screenOnly {
 		return false
 	}
-	for _, b := range blocks(member(r.message, "content")) {
+	for _, b := range blocks(jsonscan.Member(r.message, "content")) {
 		if b.Type != "text" || !over(b.Text) {
 			return true
 		}

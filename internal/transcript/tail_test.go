@@ -93,7 +93,7 @@ func TestReadTail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got.Reply, got.Ended, got.Broken = "", false, false // have tests of their own
+			got.Reply, got.Time, got.Ended, got.Broken = "", "", false, false // have tests of their own
 			if got != tt.want {
 				t.Errorf("got  %+v\nwant %+v", got, tt.want)
 			}
@@ -135,7 +135,7 @@ func TestReadTailOfRecordedSessions(t *testing.T) {
 	} {
 		want.Version = "2.1.332"
 		got, err := ReadTail(filepath.Join("testdata", name))
-		got.Reply, got.Ended, got.Broken = "", false, false
+		got.Reply, got.Time, got.Ended, got.Broken = "", "", false, false
 		if err != nil || got != want {
 			t.Errorf("%s: got %+v, %v\nwant %+v", name, got, err, want)
 		}
