@@ -165,7 +165,7 @@ func (s stopping) measure() occupancy.Occupancy {
 // launch starts `ccreload handoff run` for the session of a hook, detached:
 // hooks and signing of the repository may take longer than a Stop has.
 func launch(call *host.Call) (running, error) {
-	self := call.Host.Option("CCRELOAD_BIN")
+	self := call.Env.Getenv("CCRELOAD_BIN")
 	if self == "" {
 		var err error
 		if self, err = os.Executable(); err != nil {
