@@ -17,7 +17,7 @@ import (
 // Regenerate with go test ./gen -run TestEmitGolden -update.
 func TestEmitGolden(t *testing.T) {
 	t.Parallel()
-	m, err := decode(ManifestPath, []byte(small))
+	m, err := decode(ManifestPath, []byte(small), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestEmitIsReproducible(t *testing.T) {
 // A changed default reaches every place that names it.
 func TestDefaultFlows(t *testing.T) {
 	t.Parallel()
-	m, err := decode(ManifestPath, []byte(strings.Replace(small, `default: "45"`, `default: "30"`, 1)))
+	m, err := decode(ManifestPath, []byte(strings.Replace(small, `default: "45"`, `default: "30"`, 1)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestDefaultFlows(t *testing.T) {
 
 func TestChecksums(t *testing.T) {
 	t.Parallel()
-	m, err := decode(ManifestPath, []byte(small))
+	m, err := decode(ManifestPath, []byte(small), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestEmitRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := decode(ManifestPath, []byte(small))
+			m, err := decode(ManifestPath, []byte(small), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,7 +205,7 @@ func TestEmitRefuses(t *testing.T) {
 // A piece that bodies share stands in each of them, as it is.
 func TestInclude(t *testing.T) {
 	t.Parallel()
-	m, err := decode(ManifestPath, []byte(small))
+	m, err := decode(ManifestPath, []byte(small), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestInclude(t *testing.T) {
 
 func TestEmitReportsEverything(t *testing.T) {
 	t.Parallel()
-	m, err := decode(ManifestPath, []byte(small))
+	m, err := decode(ManifestPath, []byte(small), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func BenchmarkGenerate(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		m, err := decode(ManifestPath, data)
+		m, err := decode(ManifestPath, data, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -129,7 +129,7 @@ func stockTemplate(t testing.TB) string {
 // smallTree returns the tree of small.
 func smallTree(t testing.TB) (*manifest, tree) {
 	t.Helper()
-	m, err := decode(ManifestPath, []byte(small))
+	m, err := decode(ManifestPath, []byte(small), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 //go:embed FORK.md
 var forkReadme []byte
 
+const attributes = ".gitattributes"
+
 const otherDir = "choose another directory, new or empty"
 
 // Init writes what a fork starts from into dir, which is created if need be,
@@ -24,6 +26,7 @@ func Init(dir, template string) ([]string, error) {
 	t := tree{
 		templatePath: {Data: []byte(template), Mode: 0o644},
 		"FORK.md":    {Data: forkReadme, Mode: 0o644},
+		attributes:   {Data: []byte("# Git may not touch line ends: generated files are compared byte by byte, and\n# the launcher does not start with CR LF.\n* -text\n"), Mode: 0o644},
 	}
 	err := fs.WalkDir(source, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -52,8 +55,8 @@ func Init(dir, template string) ([]string, error) {
 	return t.paths(), nil
 }
 
-// begin writes the files of t into dir, none of which may be there; but of a
-// project without a manifest they may, as an interrupted Init leaves them.
+// begin writes the files of t into dir, none of which may be there; but a
+// .gitattributes stays and leaves t, and of a project without a manifest they may, as an interrupted Init leaves them.
 func begin(dir string, t tree) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -65,6 +68,10 @@ func begin(dir string, t tree) error {
 			continue // missing, or write will say why not
 		}
 		data, err := readFile(root.FS(), "", p)
+		if p == attributes && !bytes.Equal(data, t[p].Data) {
+			delete(t, p) // a repository's own; check says so if it lacks ours
+			continue
+		}
 		if p == ManifestPath || err != nil || !bytes.Equal(data, t[p].Data) {
 			return problem.Input(otherDir, "%q has a file %q already", dir, p)
 		}

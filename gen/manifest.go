@@ -120,8 +120,9 @@ type prose struct {
 }
 
 // decode reads a manifest. file names it in errors. The error is Problems:
-// all that is wrong, each with its line, as far as one run can tell.
-func decode(file string, data []byte) (*manifest, error) {
+// all that is wrong, each with its line, as far as one run can tell. answered are
+// the events the runtime answers, by plugin; nil holds the hooks against nothing.
+func decode(file string, data []byte, answered events) (*manifest, error) {
 	doc, err := parse(file, data)
 	if err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func decode(file string, data []byte) (*manifest, error) {
 	if err := doc.decode(m); err != nil {
 		return nil, err
 	}
-	if err := m.check().err(); err != nil {
+	if err := m.check(answered).err(); err != nil {
 		return nil, err
 	}
 	return m, nil

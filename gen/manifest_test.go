@@ -18,7 +18,7 @@ func TestStockManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := decode(ManifestPath, data)
+	m, err := decode(ManifestPath, data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestDecodeRefuses(t *testing.T) {
 			if !strings.Contains(small, tt.old) {
 				t.Fatalf("small has no %q", tt.old)
 			}
-			_, err := decode(ManifestPath, []byte(strings.Replace(small, tt.old, tt.new, 1)))
+			_, err := decode(ManifestPath, []byte(strings.Replace(small, tt.old, tt.new, 1)), nil)
 			wants(t, err, tt.want)
 		})
 	}
@@ -161,7 +161,7 @@ func TestDecodeReportsEverything(t *testing.T) {
 		"form":    {[]string{"license: MIT", "license: GPL", "keywords:", "keyword:", "min: 0", "min: x"}, []string{":5:10: ", ":20:5: ", ":29:14: "}},
 		"meaning": {[]string{`default: "45"`, `default: "99"`, "SessionEnd, timeout: 1", "SessionEnd, timeout: 7", "event: Stop,", "event: Stop, matcher: x,"}, []string{":28:18: ", ":66:38: ", ":81:32: "}},
 	} {
-		_, err := decode(ManifestPath, []byte(strings.NewReplacer(tt.edit...).Replace(small)))
+		_, err := decode(ManifestPath, []byte(strings.NewReplacer(tt.edit...).Replace(small)), nil)
 		var ps Problems
 		if !errors.As(err, &ps) || len(ps) != len(tt.want) {
 			t.Fatalf("%s: %v, want %d problems", name, err, len(tt.want))
@@ -177,7 +177,7 @@ func TestDecodeReportsEverything(t *testing.T) {
 func TestDecodeRefusesWhatIsNoMapping(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{"", "# nothing\n", "~\n", "- a\n", "word\n", "\xff\xfe", "\x00"} {
-		if _, err := decode("m.yaml", []byte(in)); err == nil {
+		if _, err := decode("m.yaml", []byte(in), nil); err == nil {
 			t.Errorf("%q is accepted", in)
 		} else if !strings.HasPrefix(err.Error(), "m.yaml:") {
 			t.Errorf("%q: the error %q names no place", in, err)
@@ -241,7 +241,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := decode("m.yaml", data)
+		m, err := decode("m.yaml", data, nil)
 		if err == nil {
 			content := smallContent(t)
 			content[templatePath].Data = []byte("-- README.md --\n{{options}}\n")

@@ -43,13 +43,15 @@ func Find(dir string) (string, error) {
 
 // Open reads the project in dir and emits its tree, without writing anything.
 // The error is Problems, or says which file cannot be read. Close it.
-func Open(dir string) (*Project, error) {
+func Open(dir string) (*Project, error) { return open(dir, stockEvents()) }
+
+func open(dir string, answered events) (*Project, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, problem.Input(nameProject, "%q cannot be opened: %w", dir, Cause(err))
 	}
 	p := &Project{dir: dir, root: root}
-	if err := p.emit(); err != nil {
+	if err := p.emit(answered); err != nil {
 		root.Close()
 		return nil, err
 	}
@@ -59,14 +61,14 @@ func Open(dir string) (*Project, error) {
 // Close releases the directory.
 func (p *Project) Close() error { return p.root.Close() }
 
-func (p *Project) emit() error {
+func (p *Project) emit(answered events) error {
 	data, err := readFile(p.root.FS(), "", ManifestPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return problem.Input(nameProject, "there is no %s in %q", ManifestPath, p.dir)
 	} else if err != nil {
 		return err
 	}
-	if p.manifest, err = decode(ManifestPath, data); err != nil {
+	if p.manifest, err = decode(ManifestPath, data, answered); err != nil {
 		return err
 	}
 	p.tree, err = emit(p.manifest, p.root.FS(), nil)

@@ -3,16 +3,44 @@ package gen
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/ccreload/ccreload/internal/host"
 )
 
 // rules collects what is wrong with a manifest beyond its form.
 type rules struct {
-	doc *document
-	ps  Problems
+	doc      *document
+	answered events
+	ps       Problems
+}
+
+// events are what the runtime answers, by plugin.
+type events map[string][]host.Event
+
+// stockEvents returns what the manifest declares that this program was built
+// with. The runtime of the same version answers just that, as a test of package
+// cli proves.
+func stockEvents() events {
+	data, err := source.ReadFile("manifest.yaml")
+	var m manifest
+	if err == nil {
+		err = yaml.Unmarshal(data, &m)
+	}
+	if err != nil {
+		panic(err) // compiled in
+	}
+	out := events{}
+	for _, p := range m.Plugins {
+		for _, h := range p.Hooks {
+			out[p.Name] = append(out[p.Name], h.Event)
+		}
+	}
+	return out
 }
 
 func (r *rules) report(path, format string, args ...any) {
@@ -20,8 +48,8 @@ func (r *rules) report(path, format string, args ...any) {
 }
 
 // check returns everything that is wrong with a manifest whose form is right.
-func (m *manifest) check() Problems {
-	r := &rules{doc: m.doc}
+func (m *manifest) check(answered events) Problems {
+	r := &rules{doc: m.doc, answered: answered}
 	unique(r, "/windows", "model", m.Windows, func(w host.Window) string { return w.Model })
 	unique(r, "/prices", "model", m.Prices, func(p price) string { return p.Model })
 	unique(r, "/plugins", "name", m.Plugins, func(p plugin) string { return p.Name })
@@ -134,10 +162,17 @@ func (r *rules) option(path string, o host.Option) {
 }
 
 func (r *rules) hooks(path string, p *plugin) {
+	known, ok := r.answered[p.Name]
+	if r.answered != nil && !ok && len(p.Hooks) > 0 {
+		r.report(path, "the runtime has no plugin %q, so these hooks would start a process for nothing%s", p.Name, didYouMean(p.Name, slices.Sorted(maps.Keys(r.answered))))
+	}
 	first := map[hook]int{}
 	for i, h := range p.Hooks {
 		at := fmt.Sprintf("%s/%d", path, i)
 		h.check(func(key, format string, args ...any) { r.report(at+"/"+key, format, args...) })
+		if ok && h.Event.Known() && !slices.Contains(known, h.Event) {
+			r.report(at+"/event", "the runtime does not answer the event %s of %s, so this hook would start a process for nothing", h.Event, p.Name)
+		}
 		// Case F16: the host runs one of two handlers that look the same.
 		id := hook{Event: h.Event, Matcher: h.Matcher, If: h.If}
 		if n, ok := first[id]; ok {

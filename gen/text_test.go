@@ -53,7 +53,7 @@ func TestDecodeTakesWindowsText(t *testing.T) {
 		"a byte order mark": "\ufeff" + small,
 		"CR LF":             "\ufeff" + strings.ReplaceAll(small, "\n", "\r\n"),
 	} {
-		if _, err := decode(ManifestPath, []byte(in)); err != nil {
+		if _, err := decode(ManifestPath, []byte(in), nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -62,7 +62,7 @@ func TestDecodeTakesWindowsText(t *testing.T) {
 // A place in a file with a byte order mark is the one an editor shows.
 func TestByteOrderMarkHasNoColumn(t *testing.T) {
 	t.Parallel()
-	_, err := decode("m.yaml", []byte("\ufeffnam: x\n"))
+	_, err := decode("m.yaml", []byte("\ufeffnam: x\n"), nil)
 	wants(t, err, "m.yaml:1:1: unknown key \"nam\"; did you mean \"name\"?\n    1 | nam: x\n      | ^")
 }
 
@@ -108,7 +108,7 @@ func TestProblemsShowTheFirst(t *testing.T) {
 // Prose is held against the same rules as the manifest, with its own place.
 func TestEmitRefusesProseThatIsNoText(t *testing.T) {
 	t.Parallel()
-	m, err := decode(ManifestPath, []byte(small))
+	m, err := decode(ManifestPath, []byte(small), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 					t.Skip(err)
 				}
 				promptly(t, func() {
-					p, err := Open(dir)
+					p, err := open(dir, nil)
 					if err == nil {
 						defer p.Close()
 						_, err = p.Generate()

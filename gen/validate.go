@@ -42,7 +42,7 @@ func Validate(path string) (what string, err error) {
 	case ".jsonl":
 		return "recording", ValidateRecording(path, data)
 	case ".yaml", ".yml":
-		_, err := decode(path, data)
+		_, err := decode(path, data, stockEvents())
 		return "manifest", err
 	}
 	return "", problem.Input("name one of these", "%q is neither a directory nor a .yaml or .jsonl file", path)

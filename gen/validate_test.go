@@ -64,7 +64,7 @@ func TestValidateRefuses(t *testing.T) {
 		"no license":                    {remove(first + "LICENSE"), first + "LICENSE: the file is missing"},
 		"no README":                     {remove(first + "README.md"), first + "README.md: the file is missing"},
 		"short README":                  {put(first+"README.md", "/plugin install first --marketplace a/b\n"), "the README has 5 words: want 40"},
-		"README of another":             {replace("README.md", "/plugin install first", "/plugin install second"), `the line "/plugin install first --marketplace OWNER/REPO" is missing`},
+		"README of another":             {replace("README.md", "/plugin install first --", "/plugin install second --"), `the line "/plugin install first --marketplace OWNER/REPO" is missing`},
 		"no icon":                       {remove(first + iconFile), first + iconFile + ": the file is missing"},
 		"icon of text":                  {put(first+iconFile, "x"), "the icon is not a valid PNG"},
 		"small icon":                    {func(tree tree) { tree[first+iconFile] = file{Data: picture(t, 64, 64)} }, "the icon has 64 by 64 pixels"},

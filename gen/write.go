@@ -19,7 +19,7 @@ import (
 // Change is what one run did to one file, or what check finds.
 type Change struct {
 	Path string
-	What string // added, updated, removed, kept; missing, changed, mode, orphaned
+	What string // added, updated, removed, kept; missing, changed, crlf, mode, orphaned
 }
 
 // write brings the files below root in line with t and returns what it
@@ -168,9 +168,9 @@ func sameMode(a, b fs.FileMode) bool {
 }
 
 // compare returns how the files below fsys differ from t, sorted by path:
-// missing, changed, mode (the executable bit), and orphaned, which is a file
-// in a generated place that nothing generates. Bundled runtimes are not
-// looked at.
+// missing, changed, crlf (in nothing but the line ends), mode (the executable
+// bit), and orphaned, which is a file in a generated place that nothing
+// generates. Bundled runtimes are not looked at.
 func compare(fsys fs.FS, t tree) ([]Change, error) {
 	inv, err := readInventory(fsys)
 	if err != nil {
@@ -191,8 +191,11 @@ func compare(fsys fs.FS, t tree) ([]Change, error) {
 		if err != nil {
 			return nil, err
 		}
+		same := bytes.Equal(data, want.Data)
 		switch {
-		case !bytes.Equal(data, want.Data):
+		case !same && bytes.Equal(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), want.Data):
+			out = append(out, Change{p, "crlf"})
+		case !same:
 			out = append(out, Change{p, "changed"})
 		case !sameMode(info.Mode(), want.Mode):
 			out = append(out, Change{p, "mode"})

@@ -15,7 +15,7 @@ import (
 // project opens a project on disk until the test ends.
 func project(t *testing.T, dir string) *Project {
 	t.Helper()
-	p, err := Open(dir)
+	p, err := open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

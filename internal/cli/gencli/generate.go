@@ -59,6 +59,7 @@ var said = map[string]string{
 	"kept":     ": kept, since it was edited; nothing generates it anymore",
 	"missing":  " is missing",
 	"changed":  " differs from what the manifest says",
+	"crlf":     " has CR LF line ends: git may have put them there on checkout, which `* -text` in .gitattributes forbids",
 	"mode":     " has the wrong executable bit",
 	"orphaned": " is orphaned: nothing generates it",
 }
