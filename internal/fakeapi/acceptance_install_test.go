@@ -232,22 +232,91 @@ func (w *world) launchers() []string {
 	return found
 }
 
-// The line of the README: from owner/repo, with an option. Git is told to take
-// the repository from a directory, so nothing leaves this machine.
-func TestOneLineInstallWithAnOption(t *testing.T) {
-	w := newWorld(t)
-	source := filepath.Join(w.dir, "repo")
-	w.mkdir(source)
-	w.published(source)
+// hosted makes a repository of the directory source, and has git find it when
+// it is asked for slug, OWNER/REPO: nothing leaves this machine.
+func (w *world) hosted(slug, source string) {
+	w.Helper()
 	config := gitConfig + "[url \"file://" + source + "\"]\n"
-	for _, url := range []string{"https://github.com/ccreload/ccreload", "git@github.com:ccreload/ccreload", "ssh://git@github.com/ccreload/ccreload"} {
-		config += "\tinsteadOf = " + url + ".git\n\tinsteadOf = " + url + "\n"
+	for _, url := range []string{"https://github.com/", "git@github.com:", "ssh://git@github.com/"} {
+		config += "\tinsteadOf = " + url + slug + ".git\n\tinsteadOf = " + url + slug + "\n"
 	}
 	w.write(filepath.Join(w.home, ".gitconfig"), config)
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "-m", "release"}} {
 		w.git(append([]string{"-C", source}, args...)...)
 	}
+}
 
+// Every step of a fork's FORK.md, without Go from the second on: the manifest
+// made one's own, generated, checked, tried, and published for others.
+func TestFork(t *testing.T) {
+	w := newWorld(t)
+	generator, source := filepath.Join(w.dir, "ccreload-gen"), filepath.Join(w.dir, "fork")
+	build := exec.Command("go", "build", "-o", generator, "./cmd/ccreload-gen")
+	build.Dir = setup.root
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, text)
+	}
+	gen := func(args ...string) {
+		t.Helper()
+		if r := w.exec(generator, args...); r.code != 0 {
+			t.Fatalf("ccreload-gen %q: exit %d\n%s%s", args, r.code, r.out, r.err)
+		}
+	}
+	gen("init", source)
+	manifest := filepath.Join(source, "gen", "manifest.yaml")
+	text := w.read(manifest)
+	for old, its := range map[string]string{
+		"https://github.com/ccreload/ccreload": "https://github.com/someone/tools",
+		"author: ccreload authors":             "author: Someone",
+		"marketplace:\n  name: ccreload":       "marketplace:\n  name: tools",
+		`default: "45"`:                        `default: "30"`,
+		"    icon: icon.png\n":                 "",
+		"  - darwin/amd64\n  - darwin/arm64\n":  "",
+	} {
+		if !strings.Contains(text, old) {
+			t.Fatalf("the manifest has no %q", old)
+		}
+		text = strings.ReplaceAll(text, old, its)
+	}
+	w.write(manifest, text)
+	gen("generate", source)
+	gen("check", source)
+
+	if w.hasFlag("--profile", "plugin", "validate") {
+		for _, plugin := range []string{"cc-reload", "graceful-handoff"} {
+			w.must("plugin", "validate", "--strict", filepath.Join(source, "marketplace", "plugins", plugin), "--profile", "directory")
+		}
+	}
+	binary, err := setup.runtime()
+	w.check(err)
+	w.env["CCRELOAD_BIN"] = binary
+	nudged := func() {
+		t.Helper()
+		s := w.open()
+		s.say("read a little", fakeapi.Say("Read.").At(29*percent))
+		s.say("split the parser", fakeapi.Say("Split.").At(31*percent))
+		s.see(`cc-reload: context 31 ?% full.*budget 30 ?%`)
+		s.absent(`cc-reload: context 29`)
+		s.exit()
+	}
+	w.flags = []string{"--plugin-dir", filepath.Join(source, "marketplace", "plugins", "cc-reload")}
+	nudged()
+
+	// The two lines of the plugin's README, which every client knows.
+	w.flags = nil
+	w.hosted("someone/tools", source)
+	w.must("plugin", "marketplace", "add", "someone/tools")
+	w.must("plugin", "install", "cc-reload@tools")
+	nudged()
+}
+
+// The line of the README: from owner/repo, with an option.
+func TestOneLineInstallWithAnOption(t *testing.T) {
+	w := newWorld(t)
+	source := filepath.Join(w.dir, "repo")
+	w.mkdir(source)
+	w.published(source)
+	w.hosted("ccreload/ccreload", source)
 	option := "context_budget_pct=30"
 	if w.hasFlag("--marketplace", "plugin", "install") {
 		out := w.must("plugin", "install", "cc-reload", "--marketplace", "ccreload/ccreload", "--json", "--config", option)
