@@ -206,6 +206,15 @@ func BenchmarkHandoffStopAgainstReloadStop(b *testing.B) {
 	pair(b, stopHook(b, program, 50<<20), stopOf(b, "graceful-handoff", program, 50<<20), 1.05)
 }
 
+// BenchmarkOtherHostAgainstEmptyProgram has Copilot end a turn: we have nothing to
+// say to it.
+func BenchmarkOtherHostAgainstEmptyProgram(b *testing.B) {
+	subject := stopHook(b, build(b).runtime, 1<<20)
+	subject.env = append(subject.env, "COPILOT_CLI=1")
+	subject.stdin = []byte(`{"hook_event_name":"Stop","session_id":"s1","timestamp":"2026-12-01T20:48:25.090Z","stop_hook_active":false}`)
+	pair(b, empty(b, subject), subject, 1.6)
+}
+
 // BenchmarkStopThroughLauncher starts the shell script of the plugin, which
 // finds the runtime where an installation has it, beside itself.
 func BenchmarkStopThroughLauncher(b *testing.B) {

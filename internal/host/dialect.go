@@ -50,7 +50,7 @@ var others = [...]struct {
 }
 
 // own are variables that Claude Code alone sets for its hooks, whatever its age.
-var own = [...]string{entrypointVar, PIDVar, attendedVar, SessionVar, "CLAUDECODE"}
+var own = [...]string{entrypointVar, PIDVar, attendedVar}
 
 // Caller returns who has started a hook with that environment and payload. Its
 // Dialect is nil for a host that we cannot answer: one we know by name, and one
