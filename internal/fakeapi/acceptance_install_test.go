@@ -271,7 +271,7 @@ func TestFork(t *testing.T) {
 		"marketplace:\n  name: ccreload":       "marketplace:\n  name: tools",
 		`default: "45"`:                        `default: "30"`,
 		"    icon: icon.png\n":                 "",
-		"  - darwin/amd64\n  - darwin/arm64\n":  "",
+		"  - darwin/amd64\n  - darwin/arm64\n": "",
 	} {
 		if !strings.Contains(text, old) {
 			t.Fatalf("the manifest has no %q", old)
