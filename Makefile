@@ -26,8 +26,13 @@ demo: build ## replay two recorded sessions through the real binary
 	@bin/ccreload replay testdata/recordings/snapshot-cycle.jsonl --set context_budget_mode=snapshot
 
 .PHONY: test
-test: ## run the tests
-	go test ./...
+test: ## run the tests (two or three minutes on two idle cores)
+	@echo 'two or three minutes on two idle cores, longer on a busy machine'
+	go test -timeout 30m ./...
+
+.PHONY: race
+race: ## run the tests with the race detector, which needs cgo and a C compiler
+	CGO_ENABLED=1 go test -race -timeout 40m ./...
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for a moment (FUZZTIME=10s)
@@ -46,6 +51,8 @@ lint: ## gofumpt, go vet for three systems, staticcheck, deadcode, shellcheck
 	@out=$$($(TOOL) deadcode -test ./...); [ -z "$$out" ] || { echo "$$out"; exit 1; }
 	shellcheck -s sh marketplace/plugins/*/bin/ccreload
 	shellcheck .ci/run
+	@# the variables of the host are named in one place
+	@! git grep -nE '"(CLAUDE|ANTHROPIC)_[A-Z_]+"' -- cmd internal ':!internal/host' ':!*_test.go'
 
 .PHONY: generate
 generate: build ## write marketplace/ and the generated tables from gen/manifest.yaml

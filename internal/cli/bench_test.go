@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,9 +23,10 @@ import (
 // programs are the release builds under test and the empty Go program.
 type programs struct{ empty, meter, runtime, generator string }
 
-// meterSource runs a program and prints its peak memory. The benchmark cannot
-// ask for it itself: a process starts out with the peak of the one that
-// forked it.
+// meterSource runs a program and prints its peak memory and its minor page
+// faults. The benchmark cannot ask for them itself: a process starts out with
+// the peak of the one that forked it, and a program that prints would be in the
+// way.
 const meterSource = `package main
 
 import (
@@ -43,7 +43,8 @@ func main() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+	used := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	fmt.Print(used.Maxrss, used.Minflt)
 }
 `
 
@@ -239,25 +240,50 @@ func BenchmarkStopThroughLauncher(b *testing.B) {
 	pair(b, empty(b, subject), subject, 2.6)
 }
 
+// metered runs p under the meter: its peak memory in KB and its page faults.
+func metered(b *testing.B, p process) (peak, faults int) {
+	b.Helper()
+	if runtime.GOOS != "linux" {
+		b.Skip("memory is read as Linux tells it")
+	}
+	p.argv = append([]string{build(b).meter}, p.argv...)
+	_, out := p.run(b)
+	if _, err := fmt.Sscan(out, &peak, &faults); err != nil {
+		b.Fatal(out)
+	}
+	return peak, faults
+}
+
 // BenchmarkMemoryOf20MBLine has one line of 20 MB behind the newest reply.
 func BenchmarkMemoryOf20MBLine(b *testing.B) {
-	if runtime.GOOS != "linux" {
-		b.Skip("peak memory is read as Linux tells it")
-	}
 	huge := `{"type":"attachment","content":"` + strings.Repeat("x", 20<<20) + `"}`
 	subject := stopHook(b, build(b).runtime, 1<<20, huge)
-	subject.argv = append([]string{build(b).meter}, subject.argv...)
 	peak := 0
 	for b.Loop() {
-		_, out := subject.run(b)
-		kb, err := strconv.Atoi(out)
-		if err != nil {
-			b.Fatal(out)
-		}
+		kb, _ := metered(b, subject)
 		peak = max(peak, kb)
 	}
 	b.ReportMetric(float64(peak)/1024, "MB-peak")
 	b.ReportMetric(16, "MB-limit")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkStopPageFaults counts what a Stop touches, for the first time each:
+// most of a start is that. Unlike the time it hardly depends on what else runs.
+func BenchmarkStopPageFaults(b *testing.B) {
+	subject := stopHook(b, build(b).runtime, 1<<20)
+	var of, base []int
+	for b.Loop() {
+		_, n := metered(b, subject)
+		of = append(of, n)
+		_, n = metered(b, empty(b, subject))
+		base = append(base, n)
+	}
+	slices.Sort(of)
+	slices.Sort(base)
+	b.ReportMetric(float64(of[len(of)/2]), "faults")
+	b.ReportMetric(float64(base[len(base)/2]), "faults-base")
+	b.ReportMetric(225, "faults-limit")
 	b.ReportMetric(0, "ns/op")
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/ccreload/ccreload/internal/cli/cmdline"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/oneproc"
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/record"
 )
@@ -44,6 +45,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 && carriesPayload(stdin) {
 		return a.hook(nil)
 	}
+	oneproc.Done()
 	a.host = host.FromEnv(a.env.Getenv)
 	return cmdline.Run(a.rootCommand(), valueLast(args), stdin, stdout, stderr)
 }

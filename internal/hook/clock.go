@@ -34,21 +34,3 @@ func (c *clock) stop() bool {
 	defer c.mu.Unlock()
 	return c.timer == nil || c.timer.Stop()
 }
-
-// room is more stack than an ordinary hook needs.
-type room [24 << 10]byte
-
-// growStack makes room on the stack in one go. It would double several times
-// on the way, and each time what is on it is moved; here nothing is. The
-// compiler sizes a frame for its largest call, made or not: ask with false.
-//
-//go:noinline
-func growStack(really bool) byte {
-	if really {
-		return fill(room{})
-	}
-	return 0
-}
-
-//go:noinline
-func fill(r room) byte { return r[len(r)/2] }

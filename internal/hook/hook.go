@@ -62,7 +62,6 @@ type Run struct {
 // The handler runs right here and a clock watches over it, instead of the
 // other way round: a second goroutine costs a second thread.
 func (r Run) Do() {
-	growStack(false)
 	log := newLog(r.Env)
 	c := &clock{began: r.Env.Now(), now: r.Env.Now, limit: hookTimeout}
 	if len(r.Args) > 1 && host.Event(r.Args[1]) == host.SessionEnd {
