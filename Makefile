@@ -21,9 +21,13 @@ build: ## compile bin/ccreload and bin/ccreload-gen
 
 .PHONY: demo
 demo: build ## replay two recorded sessions through the real binary
-	@bin/ccreload replay testdata/recordings/notify-ladder.jsonl
+	@echo 'A session fills up, Claude writes the digest by itself, and the next one goes on with it:'
 	@echo
 	@bin/ccreload replay testdata/recordings/snapshot-cycle.jsonl --set context_budget_mode=snapshot
+	@echo
+	@echo 'The default only tells you: one line at the budget, and one each ten points later:'
+	@echo
+	@bin/ccreload replay testdata/recordings/notify-ladder.jsonl
 
 .PHONY: test
 test: ## run the tests (two or three minutes on two idle cores)

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -23,6 +26,7 @@ import (
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/statusline"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 const (
@@ -30,6 +34,10 @@ const (
 
 	versionTimeout = 10 * time.Second // for another program to name its version
 	askGrace       = 100 * time.Millisecond
+
+	// namesItself is the first client that tells hooks its process (docs/host.md,
+	// Plugins).
+	namesItself = "2.1.214"
 
 	// recent is how long a fault in the debug log counts as a problem.
 	recent = 24 * time.Hour
@@ -121,13 +129,17 @@ func (c *checkup) client() {
 		c.Bad(check, "claude update", "Claude Code %s is too old: the plugins need %s or newer", version, minimum)
 		return
 	}
+	if !host.AtLeast(version, namesItself) {
+		c.Note(check, "claude update", "Claude Code %s does not tell hooks which process it is (%s does): with two sessions in one directory, the first one to start gets the digest", version, namesItself)
+		return
+	}
 	c.OK(check, "Claude Code %s", version)
 }
 
 // installation looks at every plugin the host has installed.
 func (c *checkup) installation() {
 	if len(c.plugins) == 0 {
-		c.Bad("plugins", "in Claude Code: /plugin install cc-reload --marketplace ccreload/ccreload",
+		c.Bad("plugins", "in Claude Code: /plugin install cc-reload --marketplace ccreload/ccreload, then /reload-plugins or a restart",
 			"no plugin of this toolkit is installed for this user, so no hook runs")
 	}
 	for _, p := range c.plugins {
@@ -178,11 +190,25 @@ func (c *checkup) plugin(p installed) {
 		c.Bad(check, reinstall(p), "files of two versions are mixed in %q: plugin.json says %q, ccreload.json %q", p.Root, v, p.Version)
 	}
 	if v := c.offered(p); v != "" && v != p.Version && host.AtLeast(v, p.Version) {
-		c.Note(check, "claude plugin update "+p.ID, "%s available (%s installed)", v, p.Version)
+		c.Note(check, update(p), "%s available (%s installed)", v, p.Version)
+	}
+	if mine := version(); host.AtLeast(mine, "0") && mine != p.Version {
+		if host.AtLeast(p.Version, mine) {
+			c.Note(check, "/reload-plugins, or restart Claude Code; in a shell, update the ccreload on your PATH", "%s installed, but this is ccreload %s", p.Version, mine)
+		} else {
+			c.Note(check, update(p), "%s installed, and this is ccreload %s", p.Version, mine)
+		}
 	}
 	if len(c.Findings) == before {
 		c.OK(check, "version %s, %s", p.Version, where)
 	}
+}
+
+func update(p installed) string {
+	if p.ID == "" {
+		return "get a fresh copy of the plugin"
+	}
+	return "claude plugin update " + p.ID
 }
 
 func reinstall(p installed) string {
@@ -277,6 +303,9 @@ func quoteAll(paths []string) string {
 // runtime starts the plugin's launcher, to see which runtime it finds.
 func (c *checkup) runtime(p installed) {
 	const check = "runtime"
+	for _, path := range damaged(p) {
+		c.Bad(check, "delete it: the next session fetches it anew", "%q is not the released runtime: it is empty, cut off, or something else", path)
+	}
 	launcher := filepath.Join(p.Root, "bin", "ccreload")
 	cmd := exec.Command("/bin/sh", launcher, "version", "--path")
 	if runtime.GOOS == "windows" {
@@ -290,12 +319,45 @@ func (c *checkup) runtime(p installed) {
 		return
 	}
 	version, path, _ := strings.Cut(said, " ")
+	if version != "devel" && !host.AtLeast(version, "0") {
+		c.Bad(check, reinstall(p), "what %s runs is no runtime: asked for its version, it says %q", p.Name, term.Cut(said, 60))
+		return
+	}
 	why := whyRuns(path, c.env.Getenv(binVar), p)
 	if version != p.Version && version != "devel" {
 		c.Note(check, "", "%s is %s and runs %s, version %s: %s", p.Name, p.Version, path, version, why)
 		return
 	}
 	c.OK(check, "%s runs %s, version %s: %s", p.Name, path, version, why)
+}
+
+// damaged lists the cached runtimes of p's version that do not have the sha256
+// which came with the plugin.
+func damaged(p installed) []string {
+	if p.Data == "" {
+		return nil
+	}
+	sums, _ := os.ReadFile(filepath.Join(p.Root, "bin", "checksums.txt"))                // none pins nothing
+	cached, _ := filepath.Glob(filepath.Join(p.Data, "bin", "ccreload-"+p.Version+"-*")) // fails only for a bad pattern
+	return slices.DeleteFunc(cached, func(path string) bool {
+		platform := strings.TrimPrefix(filepath.Base(path), "ccreload-"+p.Version+"-")
+		f, err := os.Open(path)
+		if err != nil {
+			return true
+		}
+		defer f.Close()
+		sum := sha256.New()
+		n, err := io.Copy(sum, f)
+		if err != nil || n == 0 {
+			return err != nil
+		}
+		for line := range strings.Lines(string(sums)) {
+			if want := strings.Fields(line); len(want) == 2 && want[1] == "ccreload-"+platform {
+				return want[0] == hex.EncodeToString(sum.Sum(nil))
+			}
+		}
+		return true // none is pinned
+	})
 }
 
 // whyRuns says how the launcher came to the runtime at path.
@@ -345,6 +407,8 @@ func (c *checkup) statusLine() {
 	switch {
 	case err != nil:
 		c.Error(check, err)
+	case status == statusline.Ours && c.lineHiddenBy(c.project) != "":
+		c.Note(check, "take statusLine out of that file to see yours here", "installed, but not shown in this project: %q has a status line of its own", c.lineHiddenBy(c.project))
 	case status == statusline.Ours:
 		c.OK(check, "installed")
 	case status == statusline.Broken:

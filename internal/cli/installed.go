@@ -82,10 +82,14 @@ func dataName(id string) string {
 
 // settingsFiles are the host's settings for a project, the one that wins first.
 func (a *app) settingsFiles(project string) []string {
+	return append(a.projectSettings(project), filepath.Join(a.host.Config, "settings.json"))
+}
+
+// projectSettings are those of them that belong to the project.
+func (a *app) projectSettings(project string) []string {
 	return []string{
 		filepath.Join(project, ".claude", "settings.local.json"),
 		filepath.Join(project, ".claude", "settings.json"),
-		filepath.Join(a.host.Config, "settings.json"),
 	}
 }
 

@@ -168,14 +168,18 @@ The settings are those in CLAUDE_CONFIG_DIR, or else in ~/.claude.`,
 			}
 			if !c.Done {
 				fmt.Fprintln(a.stdout, "The status line is installed already.")
-				return nil
+			} else {
+				fmt.Fprintln(a.stdout, "The status line is installed; it appears after the next prompt.")
+				if c.Kept != "" {
+					fmt.Fprintf(a.stdout, "Your own command stays as its first part: %s\n", term.Line(c.Kept))
+				}
+				a.list(c.Paths)
 			}
-			fmt.Fprintln(a.stdout, "The status line is installed; it appears after the next prompt.")
-			if c.Kept != "" {
-				fmt.Fprintf(a.stdout, "Your own command stays as its first part: %s\n", c.Kept)
+			project, err := a.project()
+			if by := a.lineHiddenBy(project); err == nil && by != "" {
+				fmt.Fprintf(a.stdout, "In this project it is not shown: %s has a status line of its own.\n", term.Line(by))
 			}
-			a.list(c.Paths)
-			return nil
+			return err
 		},
 	}
 }
@@ -204,9 +208,20 @@ you have changed in them since, and a status line you have chosen since, stay.`,
 	}
 }
 
+// lineHiddenBy returns the settings of a project whose status line is shown in
+// place of the user's, "" for none.
+func (a *app) lineHiddenBy(project string) string {
+	for _, path := range a.projectSettings(project) {
+		if a.place().Hides(path) {
+			return path
+		}
+	}
+	return ""
+}
+
 // list prints paths, one a line.
 func (a *app) list(paths []string) {
 	for _, path := range paths {
-		fmt.Fprintf(a.stdout, "  %s\n", path)
+		fmt.Fprintf(a.stdout, "  %s\n", term.Line(path))
 	}
 }

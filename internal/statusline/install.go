@@ -137,6 +137,48 @@ func (p Place) load() (data []byte, exists bool, err error) {
 	return data, err == nil, err
 }
 
+// editable says why the settings must not be written, before anything is. A
+// file that is read-only is so by somebody's decision, even where renaming
+// another in its place, or the superuser, would get around it.
+func (p Place) editable() error {
+	path := state.RealPath(p.settings())
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the first write says what is wrong with the directory
+	}
+	if err == nil && info.Mode().Perm()&0o200 == 0 {
+		return problem.Input("make it writable, or add the status line where the file is made", "%q is read-only, and was left as it is", path)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		f.Close()
+		f, err = os.CreateTemp(filepath.Dir(path), ".ccreload-*")
+	}
+	if err != nil {
+		return problem.Input("make it writable for you, and its directory, and try again", "%q was left as it is: %w", path, err)
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// Hides reports whether the settings of a project at path have a status line
+// that the host shows in place of the user's.
+func (p Place) Hides(path string) bool {
+	data, err := state.ReadFile(path, maxSettings)
+	if err != nil || state.RealPath(path) == state.RealPath(p.settings()) {
+		return false
+	}
+	s, err := parse(data)
+	if err != nil {
+		return false
+	}
+	_, some := s.find()
+	return some && !p.isOurs(s.command()) && !p.calls(s.command())
+}
+
+// maxSettings is the most that is read of a project's settings, in bytes.
+const maxSettings = 1 << 20
+
 // Status reports what the settings show now. An error means that they cannot
 // be read, and says why.
 func (p Place) Status() (Status, error) {
@@ -178,10 +220,15 @@ func (p Place) Install(runtime string) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
+	command := s.command()
+	if !p.calls(command) {
+		if err := p.editable(); err != nil {
+			return Change{}, err
+		}
+	}
 	if err := os.MkdirAll(filepath.Dir(p.wrapper()), 0o755); err != nil {
 		return Change{}, err
 	}
-	command := s.command()
 	if p.isOurs(command) || p.calls(command) {
 		changed, err := p.writeWrapper(runtime)
 		c := Change{Done: changed, Kept: p.First(), Paths: []string{p.wrapper()}}
@@ -252,6 +299,9 @@ func (p Place) Uninstall() (Change, error) {
 	c := Change{}
 	if p.isOurs(s.command()) {
 		c.Done, c.Paths = true, []string{p.settings()}
+		if err := p.editable(); err != nil {
+			return Change{}, err
+		}
 		if err := p.restore(s); err != nil {
 			return Change{}, err
 		}
