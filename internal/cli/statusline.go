@@ -91,10 +91,14 @@ func (a *app) parts(p statusline.Payload, only string) []statusline.Part {
 		switch plugin {
 		case reload.Plugin.Name:
 			s := reload.Effective(p.Project, profile, a.host.Option)
-			list = append(list, statusline.Context(full, statusline.Budget{Percent: s.BudgetPct, Tokens: s.BudgetTokens}))
+			part := statusline.Context(full, statusline.Budget{Percent: s.BudgetPct, Tokens: s.BudgetTokens})
+			if full.Known && reload.Armed(p.Project) {
+				part.Note += " armed"
+			}
+			list = append(list, part)
 		case handoff.Plugin.Name:
 			s := handoff.Effective(p.Project, a.dataOf(handoff.Plugin.Name), profile, a.host.Option)
-			text, urgent := handoff.Hint(full.Percent(), s)
+			text, urgent := handoff.Hint(full, s)
 			list = append(list, statusline.Hint(text, urgent))
 		}
 	}

@@ -2,6 +2,7 @@ package handoff
 
 import (
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
 )
 
@@ -45,13 +46,13 @@ func settings(p options.Plugin) Settings {
 	return s
 }
 
-// Hint is the plugin's part of the status line at an occupancy of percent; ""
+// Hint is the plugin's part of the status line at an occupancy; ""
 // below the hint. It only shows: nothing is written because of it.
-func Hint(percent int, s Settings) (text string, urgent bool) {
+func Hint(o occupancy.Occupancy, s Settings) (text string, urgent bool) {
 	switch {
-	case s.AutoPct > 0 && percent >= s.AutoPct:
+	case s.AutoPct > 0 && o.Reaches(s.AutoPct):
 		return textUrgent, true
-	case s.HintPct > 0 && percent >= s.HintPct:
+	case s.HintPct > 0 && o.Reaches(s.HintPct):
 		return textHint, false
 	}
 	return "", false

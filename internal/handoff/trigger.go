@@ -149,8 +149,11 @@ func (s stopping) measure() occupancy.Occupancy {
 	reload := reloadDir(call.Project).View()
 	defer reload.Close()
 	pinned := options.In(reload, windowOption, func(string) string { return "" }).Number("context_window")
-	o := occupancy.Measure(call, occupancy.SourcesOf(call.Host, call.Payload.SessionID, call.Profile.Windows, pinned,
-		reload, state.NewDir(call.Host.Data)), true)
+	from := []state.Reader{reload}
+	if call.Host.Data != "" {
+		from = append(from, state.NewDir(call.Host.Data))
+	}
+	o := occupancy.Measure(call, occupancy.SourcesOf(call.Host, call.Payload.SessionID, call.Profile.Windows, pinned, from...), true)
 	if o.Tail.Estimate && !o.FromHost {
 		// The tail counts four bytes a token; 3.5 characters are nearer to what
 		// a transcript is, against the window most models have.

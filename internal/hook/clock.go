@@ -15,6 +15,7 @@ type clock struct {
 
 	mu    sync.Mutex
 	timer *time.Timer
+	rang  bool
 }
 
 // left is how much time the run has.
@@ -24,8 +25,20 @@ func (c *clock) start() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.timer == nil {
-		c.timer = time.AfterFunc(c.left(), c.ring)
+		c.timer = time.AfterFunc(c.left(), func() {
+			c.mu.Lock()
+			c.rang = true
+			c.mu.Unlock()
+			c.ring()
+		})
 	}
+}
+
+// late reports whether the clock has rung.
+func (c *clock) late() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.rang
 }
 
 // stop reports whether the clock has not rung, and never will.

@@ -72,10 +72,14 @@ func (r Run) Do() {
 		r.Quit()
 	}
 	a := r.attempt(log, c)
-	if !c.stop() {
-		return // too late: the host may have stopped listening
+	if len(a.out) > 0 {
+		c.start() // a host that does not read may not keep us either
+	}
+	if c.late() {
+		return // the host may have stopped listening
 	}
 	r.give(a, log)
+	c.stop()
 }
 
 // attempt returns the answer, the zero answer when anything goes wrong.

@@ -279,6 +279,40 @@ func TestRunGivesUpOnAPipe(t *testing.T) {
 	}
 }
 
+// A host that does not read what a hook says must not keep it.
+func TestRunGivesUpOnAFullStdout(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1e9, 0)
+	quit := make(chan struct{})
+	r, w := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		Run{
+			Args:   []string{"demo", "Stop"},
+			Stdin:  strings.NewReader(stop),
+			Stdout: w,
+			Quit:   func() { close(quit) },
+			Env: host.Env{Now: func() time.Time {
+				defer func() { now = time.Unix(1e9, 0).Add(hookTimeout - 50*time.Millisecond) }()
+				return now
+			}, Getenv: func(name string) string {
+				if name == "CLAUDE_PLUGIN_DATA" {
+					return ""
+				}
+				return os.TempDir()
+			}},
+			Handler: func(string, host.Event) host.Handler {
+				return func(*host.Call) (host.Output, error) { return host.Output{Message: "hello"}, nil }
+			},
+			Defaults: func(p string) (host.Profile, bool) { return host.Profile{Plugin: p}, true },
+		}.Do()
+	}()
+	<-quit
+	r.Close()
+	<-done
+}
+
 func TestClock(t *testing.T) {
 	t.Parallel()
 	rung := make(chan struct{}, 2)

@@ -178,3 +178,11 @@ func check(at plugin.Place, found *problem.Findings) {
 		found.OK(check, "written %s, %s", written, next)
 	}
 }
+
+// Armed reports whether a digest waits for the next session of a project, as
+// far as it can be told without git.
+func Armed(project string) bool {
+	view := dirOf(project).View()
+	defer view.Close()
+	return view.Kind(armFile) == state.File && view.Kind(digestFile) == state.File && blockedBy(view) == nil
+}
