@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/redact"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -71,6 +72,12 @@ func (l *log) write(level, msg string, args []any) {
 	for i := 0; i+1 < len(args); i += 2 {
 		if key, ok := args[i].(string); ok {
 			row[key] = args[i+1]
+		}
+	}
+	// Errors of programs that are run quote whatever was given to them.
+	for key, value := range row {
+		if s, ok := value.(string); ok {
+			row[key] = redact.Text(s)
 		}
 	}
 	if line, err := json.Marshal(row); err == nil {

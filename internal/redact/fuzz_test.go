@@ -11,10 +11,16 @@ func FuzzText(f *testing.F) {
 		f.Add(s)
 		f.Add(s + "-" + s)
 	}
+	for _, row := range formats() {
+		f.Add(strings.ReplaceAll(row.line, "§", row.secret))
+	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := Text(s)
 		if again := Text(got); again != got {
 			t.Fatalf("%q became %q and then %q", s, got, again)
+		}
+		if len(got) > 32*len(s) {
+			t.Fatalf("%d bytes became %d", len(s), len(got))
 		}
 		if utf8.ValidString(s) && !utf8.ValidString(got) {
 			t.Fatalf("%q became %q: characters were split", s, got)
@@ -27,5 +33,17 @@ func BenchmarkText1MB(b *testing.B) {
 	b.SetBytes(int64(len(s)))
 	for b.Loop() {
 		Text(s)
+	}
+}
+
+func BenchmarkOdd(b *testing.B) {
+	for _, s := range []string{"a:1:b", "://a:", "token=", "e", "prose of words and more "} {
+		b.Run(s, func(b *testing.B) {
+			in := strings.Repeat(s, (256<<10)/len(s))
+			b.SetBytes(int64(len(in)))
+			for b.Loop() {
+				Text(in)
+			}
+		})
 	}
 }
