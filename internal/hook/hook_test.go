@@ -297,10 +297,10 @@ func TestRunGivesUpOnAFullStdout(t *testing.T) {
 				defer func() { now = time.Unix(1e9, 0).Add(hookTimeout - 50*time.Millisecond) }()
 				return now
 			}, Getenv: func(name string) string {
-				if name == "CLAUDE_PLUGIN_DATA" {
-					return ""
+				if name == "CLAUDE_PLUGIN_ROOT" || name == "CLAUDE_PROJECT_DIR" {
+					return os.TempDir()
 				}
-				return os.TempDir()
+				return ""
 			}},
 			Handler: func(string, host.Event) host.Handler {
 				return func(*host.Call) (host.Output, error) { return host.Output{Message: "hello"}, nil }
