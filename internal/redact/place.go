@@ -128,19 +128,28 @@ type place struct {
 	tag   bool   // it is an XML element
 }
 
-// nameBefore returns the name that ends at offset i of s, less what may stand
-// between it and a sign: blanks, quotes, a bracket, a type.
-func nameBefore(s string, i int) place {
-	const most = 64
-	end := i - spanBack(s[:i], most, func(c byte) bool { return strings.IndexByte(" \t\r\n:=!?,", c) >= 0 })
+// most is how far back the left side of an assignment is looked for, in bytes.
+const most = 64
+
+// wordBefore returns where the name begins and ends that stands before offset i
+// of s, with no more between them than blanks, quotes, a bracket or signs.
+func wordBefore(s string, i int) (start, end int) {
+	end = i - spanBack(s[:i], most, func(c byte) bool { return strings.IndexByte(" \t\r\n:=!?,", c) >= 0 })
 	end -= spanBack(s[:end], most, func(c byte) bool { return strings.IndexByte("\"'`\\]", c) >= 0 })
-	n := spanBack(s[:end], most, dotted)
-	p := place{name: s[end-n : end], start: end - n}
-	if among(p.name, "str", "string", "String") && n < most {
-		if typed := nameBefore(s, p.start); typed.name != "" && p.start-typed.start-len(typed.name) <= 3 {
-			return typed
+	return end - spanBack(s[:end], most, dotted), end
+}
+
+// nameBefore returns the name that ends at offset i of s, or before the type
+// that ends there.
+func nameBefore(s string, i int) place {
+	start, end := wordBefore(s, i)
+	if among(s[start:end], "str", "string", "String") {
+		if from, to := wordBefore(s, start); to > from && start-to <= 3 {
+			start, end = from, to
 		}
 	}
+	p := place{name: s[start:end], start: start}
+	n := end - start
 	before := s[:p.start]
 	switch {
 	case p.name == "":

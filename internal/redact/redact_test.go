@@ -84,7 +84,7 @@ func TestTextIsLinear(t *testing.T) {
 	for _, s := range []string{
 		"sk-", "eyJ-", "eyJaaaaaaaaa.", "eyJ0.", "token=", "token=(", "password:x", "://a:", "://a:@", "bearer ", "-", "=", "e", "a", "a-", "%3D", "token%3D",
 		"-----BEGIN " + "PRIVATE KEY-----\n", "-----END " + "PRIVATE KEY-----\n", `secret="`, `token=\"'`, "cookie:", "authorization: ", "curl -u ",
-		"--password ", "--password=", "password ", "1:a:b", "a:1:b", "a:11:b:c", "\\n", "'", "set a_token ", ";password=", "<password>", "@tcp(", ".atlasv1.",
+		"--password ", "--password=", "password ", "1:a:b", "a:1:b", "a:11:b:c", "\\n", "'", "set a_token ", ";password=", "<password>", "str:", "string ", "password: str", "@tcp(", ".atlasv1.",
 	} {
 		const tries = 10 // of which one is enough: the machine may be busy
 		for try := 1; ; try++ {
