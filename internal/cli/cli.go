@@ -60,6 +60,9 @@ type app struct {
 	defaults func(plugin string) (host.Profile, bool)
 }
 
+// hookTimeout is set by tests, whose machine may be busy with something else.
+var hookTimeout time.Duration
+
 func (a *app) hook(args []string) int {
 	hook.Run{
 		Args:     args,
@@ -69,8 +72,9 @@ func (a *app) hook(args []string) int {
 		Handler:  handler,
 		Defaults: a.defaults,
 		// The one exit beside main: a handler that hangs cannot return to it.
-		Quit: func() { os.Exit(cmdline.ExitOK) },
-		Tap:  record.Tap,
+		Quit:    func() { os.Exit(cmdline.ExitOK) },
+		Tap:     record.Tap,
+		Timeout: hookTimeout,
 	}.Do()
 	return cmdline.ExitOK
 }

@@ -78,6 +78,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what scripts compare with cmp stdout")
 
 func TestMain(m *testing.M) {
+	cli.PatientHooks()
 	testscript.Main(m, map[string]func(){
 		"ccreload":     func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"ccreload-gen": func() { os.Exit(gencli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },

@@ -48,6 +48,9 @@ type Run struct {
 	Handler func(plugin string, event host.Event) host.Handler
 	// Defaults returns the profile compiled in for a plugin.
 	Defaults func(plugin string) (host.Profile, bool)
+	// Timeout is how long the hook may take; 0 means as long as a person and the
+	// host can be expected to wait.
+	Timeout time.Duration
 	// Quit ends the process with 0 when the hook has taken too long. It may
 	// be called while Do is still running.
 	Quit func()
@@ -64,7 +67,9 @@ type Run struct {
 func (r Run) Do() {
 	log := newLog(r.Env)
 	c := &clock{began: r.Env.Now(), now: r.Env.Now, limit: hookTimeout}
-	if len(r.Args) > 1 && host.Event(r.Args[1]) == host.SessionEnd {
+	if r.Timeout > 0 {
+		c.limit = r.Timeout
+	} else if len(r.Args) > 1 && host.Event(r.Args[1]) == host.SessionEnd {
 		c.limit = endTimeout
 	}
 	c.ring = func() {
