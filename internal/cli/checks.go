@@ -2,13 +2,11 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -22,6 +20,7 @@ import (
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
@@ -84,7 +83,7 @@ func (a *app) examine(ctx context.Context) (problem.Findings, error) {
 func (c *checkup) switches() {
 	before := len(c.Findings)
 	for _, name := range []string{hook.OffVar, hook.ChildVar} {
-		if c.env.Getenv(name) != "" {
+		if hook.On(c.env.Getenv(name)) {
 			c.Bad("hooks", "unset "+name, "%s is set, so every hook is silent", name)
 		}
 	}
@@ -236,7 +235,7 @@ func (a *app) offered(p installed) string {
 	var known map[string]struct {
 		Path string `json:"installLocation"`
 	}
-	data, err := os.ReadFile(filepath.Join(a.host.Config, "plugins", "known_marketplaces.json"))
+	data, err := os.ReadFile(a.host.ConfigPath("plugins", "known_marketplaces.json"))
 	if err != nil || json.Unmarshal(data, &known) != nil || known[market].Path == "" {
 		return ""
 	}
@@ -481,8 +480,10 @@ func (c *checkup) options() {
 			c.Error(check, err)
 			return
 		}
-		set, user := c.userOptions(of.Profile), of.User
-		of.User = func(key string) string { return cmp.Or(c.host.Option(key), set[key], user.Get(key)) }
+		if of.Off() {
+			c.Note(check, "ccreload config set --plugin "+p.Name+" "+options.EnabledKey+" on", "%s is switched off in this project", p.Name)
+		}
+		ignored = append(ignored, of.Unknown()...)
 		for _, e := range of.Entries() {
 			ignored = append(ignored, e.Ignored...)
 		}
@@ -492,28 +493,6 @@ func (c *checkup) options() {
 		return
 	}
 	c.OK(check, "every value that is set is valid")
-}
-
-// userOptions returns what the user has set for the plugin in the host's
-// settings, by key.
-func (c *checkup) userOptions(profile host.Profile) map[string]string {
-	set := map[string]string{}
-	files := c.settingsFiles(c.project)
-	slices.Reverse(files) // the nearest last, so that it wins
-	for _, path := range files {
-		s, err := readSettings(path)
-		if err != nil {
-			continue
-		}
-		for _, p := range c.plugins {
-			for _, o := range profile.Options {
-				if v, ok := s.Plugins[p.ID].Options[o.Key]; ok && p.Name == profile.Plugin {
-					set[o.Key] = fmt.Sprint(v)
-				}
-			}
-		}
-	}
-	return set
 }
 
 // fault is a line of the debug log.

@@ -69,7 +69,7 @@ func (a *app) hook(args []string) int {
 		Stdin:    a.stdin,
 		Stdout:   a.stdout,
 		Env:      a.env,
-		Handler:  handler,
+		Plugin:   pluginNamed,
 		Defaults: a.defaults,
 		// The one exit beside main: a handler that hangs cannot return to it.
 		Quit:    func() { os.Exit(cmdline.ExitOK) },

@@ -1,16 +1,20 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/problem"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 func (a *app) configCommand() *cobra.Command {
@@ -57,9 +61,10 @@ func (c *configuring) get() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				c.warn(p.Unknown())
 				for _, e := range p.Entries() {
 					if e.Key == args[0] {
-						c.warn(e)
+						c.warn(e.Ignored)
 						fmt.Fprintln(c.stdout, e.Value)
 					}
 				}
@@ -71,8 +76,9 @@ func (c *configuring) get() *cobra.Command {
 			}
 			table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 			for _, p := range list {
+				c.warn(p.Unknown())
 				for _, e := range p.Entries() {
-					c.warn(e)
+					c.warn(e.Ignored)
 					value := e.Value
 					if value == "" {
 						value = "-"
@@ -86,9 +92,9 @@ func (c *configuring) get() *cobra.Command {
 }
 
 // warn names what was set and counts for nothing.
-func (c *configuring) warn(e options.Entry) {
-	for _, why := range e.Ignored {
-		fmt.Fprintf(c.stderr, "ccreload: ignored, %s\n", why)
+func (c *configuring) warn(ignored []string) {
+	for _, why := range ignored {
+		fmt.Fprintf(c.stderr, "ccreload: ignored, %s\n", term.Visible(why))
 	}
 }
 
@@ -201,8 +207,42 @@ func (a *app) options(of *plugin.Plugin, project string) (options.Plugin, error)
 	return of.Options(at), err
 }
 
-// at is where a command looks at a plugin.
+// at is where a command looks at a plugin. The user's options are what the host
+// says to hooks and, for what is none, what its settings say: they count before
+// what the newest session has stamped.
 func (a *app) at(of *plugin.Plugin, project string) (plugin.Place, error) {
 	profile, err := a.profile(of.Name)
-	return plugin.Place{Project: project, Data: a.dataOf(of.Name), Profile: profile, Host: a.host, Env: a.env}, err
+	at := plugin.Place{Project: project, Data: a.dataOf(of.Name), Profile: profile, Host: a.host, Env: a.env}
+	set := a.userOptions(profile, project)
+	at.Host.Option = func(key string) string { return cmp.Or(a.host.Option(key), set[key]) }
+	return at, err
+}
+
+// userOptions returns what the user has set for a plugin in the host's settings,
+// by key.
+func (a *app) userOptions(profile host.Profile, project string) map[string]string {
+	set := map[string]string{}
+	files := a.settingsFiles(project)
+	slices.Reverse(files) // the nearest last, so that it wins
+	for _, path := range files {
+		s, err := readSettings(path)
+		if err != nil {
+			continue
+		}
+		for id, p := range s.Plugins {
+			if name, _, _ := strings.Cut(id, "@"); name != profile.Plugin {
+				continue
+			}
+			for _, o := range profile.Options {
+				switch v := p.Options[o.Key].(type) {
+				case nil:
+				case float64:
+					set[o.Key] = strconv.FormatFloat(v, 'f', -1, 64)
+				default:
+					set[o.Key] = fmt.Sprint(v)
+				}
+			}
+		}
+	}
+	return set
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -118,19 +119,13 @@ func (a *app) handoffWorld(o *handoff.Options) error {
 	if o.Transcript == "" {
 		o.Transcript = a.transcript(o.Session)
 	}
-	o.Projects = filepath.Join(a.host.Config, "projects")
-	profile, err := a.profile(handoff.Plugin.Name)
+	o.Projects = a.host.ConfigPath("projects")
+	at, err := a.at(&handoff.Plugin, cmp.Or(o.Project, o.Dir))
 	if err != nil {
 		return err
 	}
-	o.Home = a.host.Home
-	o.Env, o.Host = a.env, a.host
-	o.Data = a.dataOf(handoff.Plugin.Name)
-	project := o.Project
-	if project == "" {
-		project = o.Dir
-	}
-	o.Settings = handoff.Effective(project, o.Data, profile, a.host.Option)
+	o.Home, o.Env, o.Host, o.Data = a.host.Home, a.env, at.Host, at.Data
+	o.Settings = handoff.Effective(at.Project, at.Data, at.Profile, at.Host.Option)
 	if !o.NonInteractive && !o.Auto {
 		lines := bufio.NewReader(a.stdin)
 		o.Ask = func(question string) (yes, answered bool) {

@@ -28,13 +28,13 @@ type installed struct {
 // one whose root the host has named to us, by id. A plugin of that name which
 // is not served by this runtime has no ccreload.json and is left out.
 func (a *app) installedPlugins() []installed {
-	dir := filepath.Join(a.host.Config, "plugins")
+	dir := a.host.ConfigPath("plugins")
 	var record struct {
 		Plugins map[string][]struct {
 			Path string `json:"installPath"`
 		} `json:"plugins"`
 	}
-	if data, err := os.ReadFile(filepath.Join(dir, "installed_plugins.json")); err == nil {
+	if data, err := os.ReadFile(a.host.ConfigPath("plugins", "installed_plugins.json")); err == nil {
 		json.Unmarshal(data, &record) // what cannot be read lists nothing
 	}
 	var list []installed
@@ -82,7 +82,7 @@ func dataName(id string) string {
 
 // settingsFiles are the host's settings for a project, the one that wins first.
 func (a *app) settingsFiles(project string) []string {
-	return append(a.projectSettings(project), filepath.Join(a.host.Config, "settings.json"))
+	return append(a.projectSettings(project), a.host.ConfigPath("settings.json"))
 }
 
 // projectSettings are those of them that belong to the project.
@@ -153,7 +153,7 @@ func (a *app) enabled(plugin, project string) bool {
 // name-inline with --plugin-dir, and the one the host has named to us.
 func (a *app) ourDataDirs() []string {
 	var dirs []string
-	all := filepath.Join(a.host.Config, "plugins", "data")
+	all := a.host.ConfigPath("plugins", "data")
 	entries, _ := os.ReadDir(all) // none when it cannot be read
 	for _, e := range entries {
 		ours := func(plugin string) bool { return strings.HasPrefix(e.Name(), plugin+"-") }

@@ -84,7 +84,8 @@ func (a *app) recordStore() (record.Store, error) {
 	if err != nil {
 		return record.Store{}, err
 	}
-	return record.StoreFor(state.RealPath(project), a.env.Getenv), nil
+	store := record.StoreFor(state.RealPath(project), a.env.Getenv)
+	return store, store.Err()
 }
 
 func (a *app) recordStatus() error {

@@ -39,11 +39,8 @@ func (a *app) digestStore() (reload.Store, error) {
 	if err != nil {
 		return reload.Store{}, err
 	}
-	profile, err := a.profile(reload.Plugin.Name)
-	if err != nil {
-		return reload.Store{}, err
-	}
-	return reload.Store{Project: project, Session: a.host.Session, Env: a.env, Host: a.host, Profile: profile}, nil
+	at, err := a.at(&reload.Plugin, project)
+	return reload.Store{Project: project, Session: a.host.Session, Env: a.env, Host: at.Host, Profile: at.Profile}, err
 }
 
 func (a *app) reloadWrite() *cobra.Command {
@@ -182,7 +179,7 @@ func (a *app) transcript(session string) string {
 	if session == "" || strings.ContainsAny(session, `*?[\/`) {
 		return ""
 	}
-	found, err := filepath.Glob(filepath.Join(a.host.Config, "projects", "*", session+".jsonl"))
+	found, err := filepath.Glob(a.host.ConfigPath("projects", "*", session+".jsonl"))
 	if err != nil || len(found) == 0 {
 		return ""
 	}

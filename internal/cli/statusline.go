@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/occupancy"
+	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/state"
@@ -66,7 +66,7 @@ func (a *app) statusLine(only string) {
 	}
 	line := ""
 	if err == nil {
-		line = statusline.Line(a.parts(p, only), term.Palette(a.env.Getenv("NO_COLOR") == ""))
+		line = statusline.Line(a.segments(p, only), term.Palette(a.env.Getenv("NO_COLOR") == ""))
 	}
 	if out := statusline.Append(first, line); out != "" {
 		fmt.Fprintln(a.stdout, out)
@@ -76,30 +76,16 @@ func (a *app) statusLine(only string) {
 	}
 }
 
-// parts are what the plugins have to show.
-func (a *app) parts(p statusline.Payload, only string) []statusline.Part {
-	var list []statusline.Part
+// segments are what the plugins have to show.
+func (a *app) segments(p statusline.Payload, only string) []plugin.Segment {
+	var list []plugin.Segment
 	full := a.occupancy(p)
-	for _, plugin := range pluginNames() {
-		if only != "" && only != plugin || only == "" && !a.enabled(plugin, p.Project) {
+	for _, of := range plugins() {
+		if only != "" && only != of.Name || only == "" && !a.enabled(of.Name, p.Project) {
 			continue
 		}
-		profile, err := a.profile(plugin)
-		if err != nil {
-			continue
-		}
-		switch plugin {
-		case reload.Plugin.Name:
-			s := reload.Effective(p.Project, profile, a.host.Option)
-			part := statusline.Context(full, statusline.Budget{Percent: s.BudgetPct, Tokens: s.BudgetTokens})
-			if full.Known && reload.Armed(p.Project) {
-				part.Note += " armed"
-			}
-			list = append(list, part)
-		case handoff.Plugin.Name:
-			s := handoff.Effective(p.Project, a.dataOf(handoff.Plugin.Name), profile, a.host.Option)
-			text, urgent := handoff.Hint(full, s)
-			list = append(list, statusline.Hint(text, urgent))
+		if at, err := a.at(of, p.Project); err == nil && !of.Off(at) {
+			list = append(list, of.Segment(at, full))
 		}
 	}
 	return list
@@ -118,7 +104,7 @@ func (a *app) figureDirs(project string) []state.Dir {
 // occupancy returns how full the context is, with the window that the hooks go
 // by.
 func (a *app) occupancy(p statusline.Payload) occupancy.Occupancy {
-	profile, err := a.profile(reload.Plugin.Name)
+	at, err := a.at(&reload.Plugin, p.Project)
 	if err != nil {
 		return occupancy.Occupancy{}
 	}
@@ -126,8 +112,8 @@ func (a *app) occupancy(p statusline.Payload) occupancy.Occupancy {
 	for _, dir := range a.figureDirs(p.Project) {
 		dirs = append(dirs, dir)
 	}
-	pinned := reload.Effective(p.Project, profile, a.host.Option).Window
-	s := occupancy.SourcesOf(a.host, p.SessionID, profile.Windows, pinned, dirs...)
+	pinned := reload.Effective(p.Project, at.Profile, at.Host.Option).Window
+	s := occupancy.SourcesOf(a.host, p.SessionID, at.Profile.Windows, pinned, dirs...)
 	return p.Occupancy(s, a.env.Now())
 }
 
@@ -163,7 +149,7 @@ The settings are those in CLAUDE_CONFIG_DIR, or else in ~/.claude.`,
 			if err != nil {
 				return err
 			}
-			if state.Within(state.RealPath(filepath.Join(a.host.Config, "plugins")), self) {
+			if state.Within(state.RealPath(a.host.ConfigPath("plugins")), self) {
 				self = "" // it goes with the plugin, and the wrapper finds the next
 			}
 			c, err := a.place().Install(self)

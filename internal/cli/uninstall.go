@@ -153,13 +153,13 @@ func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, erro
 		}
 	}
 	for _, p := range plugins() {
-		if p.Leftovers != nil {
+		if p.Leftovers != nil && a.host.Config != "" {
 			out = append(out, files(p.Leftovers(a.host.Config)...))
 		}
 	}
 	store, err := a.recordStore()
 	if err != nil {
-		return nil, err
+		return out, nil // without a home nothing was recorded
 	}
 	recordings := leftover{remove: store.Drop}
 	for _, path := range []string{store.Ongoing(), store.Finished()} {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/handoff"
-	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/reload"
 )
@@ -31,14 +30,6 @@ func pluginNames() []string {
 		names = append(names, p.Name)
 	}
 	return names
-}
-
-// handler returns what answers an event of a plugin, nil if nothing does.
-func handler(plugin string, event host.Event) host.Handler {
-	if p, ok := pluginNamed(plugin); ok {
-		return p.Handler(event)
-	}
-	return nil
 }
 
 // project returns the directory whose state a command works on: the one the

@@ -52,14 +52,14 @@ func TestEveryDeclaredHookHasItsHandler(t *testing.T) {
 		t.Fatal("no plugin declares a hook")
 	}
 	for k := range declared {
-		if handler(k.plugin, k.event) == nil {
+		if p, ok := pluginNamed(k.plugin); !ok || p.Handler(k.event) == nil {
 			t.Errorf("%s declares %s, and nothing answers it", k.plugin, k.event)
 		}
 	}
-	for _, plugin := range pluginNames() {
+	for _, p := range plugins() {
 		for _, event := range host.Events() {
-			if handler(plugin, event) != nil && !declared[key{plugin, event}] {
-				t.Errorf("%s answers %s, which its manifest does not declare", plugin, event)
+			if p.Handler(event) != nil && !declared[key{p.Name, event}] {
+				t.Errorf("%s answers %s, which its manifest does not declare", p.Name, event)
 			}
 		}
 	}

@@ -27,6 +27,7 @@ var Plugin = plugin.Plugin{
 	StateDir:  stateName,
 	Handler:   handler,
 	Owns:      owns,
+	Segment:   segment,
 	Check:     check,
 	Leftovers: locks,
 }

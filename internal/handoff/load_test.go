@@ -11,6 +11,7 @@ import (
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/occupancy"
+	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -370,13 +371,13 @@ func TestHint(t *testing.T) {
 	t.Parallel()
 	s := Settings{HintPct: 60, AutoPct: 70}
 	for percent, want := range map[int]string{59: "", 60: textHint, 69: textHint, 70: textUrgent, 100: textUrgent} {
-		got, urgent := Hint(occupancy.Occupancy{Known: true, Tokens: percent, Window: occupancy.Window{Tokens: 100}}, s)
-		if got != want || urgent != (percent >= 70) {
-			t.Errorf("%d %%: %q, %v", percent, got, urgent)
+		full := occupancy.Occupancy{Known: true, Tokens: percent, Window: occupancy.Window{Tokens: 100}}
+		if got := hint(full, s); got.Value != want || (got.Level == plugin.Over) != (percent >= 70) {
+			t.Errorf("%d %%: %+v", percent, got)
 		}
-	}
-	if got, _ := Hint(occupancy.Occupancy{Known: true, Tokens: 100, Window: occupancy.Window{Tokens: 100}}, Settings{}); got != "" {
-		t.Errorf("both off: %q", got)
+		if got := hint(full, Settings{}); got != (plugin.Segment{}) {
+			t.Errorf("both off at %d %%: %+v", percent, got)
+		}
 	}
 }
 

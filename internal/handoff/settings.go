@@ -4,6 +4,7 @@ import (
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/plugin"
 )
 
 // Settings are the plugin's options with their values in force.
@@ -46,14 +47,17 @@ func settings(p options.Plugin) Settings {
 	return s
 }
 
-// Hint is the plugin's part of the status line at an occupancy; ""
-// below the hint. It only shows: nothing is written because of it.
-func Hint(o occupancy.Occupancy, s Settings) (text string, urgent bool) {
+// segment hints at the handoff, once the context is that full.
+func segment(at plugin.Place, full occupancy.Occupancy) plugin.Segment {
+	return hint(full, Effective(at.Project, at.Data, at.Profile, at.Host.Option))
+}
+
+func hint(full occupancy.Occupancy, s Settings) plugin.Segment {
 	switch {
-	case s.AutoPct > 0 && o.Reaches(s.AutoPct):
-		return textUrgent, true
-	case s.HintPct > 0 && o.Reaches(s.HintPct):
-		return textHint, false
+	case s.AutoPct > 0 && full.Reaches(s.AutoPct):
+		return plugin.Hint(textUrgent, true)
+	case s.HintPct > 0 && full.Reaches(s.HintPct):
+		return plugin.Hint(textHint, false)
 	}
-	return "", false
+	return plugin.Segment{}
 }

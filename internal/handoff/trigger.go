@@ -37,6 +37,12 @@ type triggerFacts struct {
 	Limit      int // %
 }
 
+// plain returns f without the words of the transcript.
+func (f triggerFacts) plain() triggerFacts {
+	f.Full = occupancy.Occupancy{Known: f.Full.Known, Tokens: f.Full.Tokens, Window: f.Full.Window}
+	return f
+}
+
 // decideTrigger reports whether the end of a turn starts a handoff.
 func decideTrigger(f triggerFacts) bool {
 	switch {
@@ -71,7 +77,15 @@ func (s stopping) answer() (host.Output, error) {
 		call.Env.Log("claim not confirmed", "error", err.Error())
 	}
 	facts := s.gather()
-	if !decideTrigger(facts) {
+	hand := decideTrigger(facts)
+	if call.Decided != nil {
+		decision := "silence"
+		if hand {
+			decision = "hand off"
+		}
+		call.Decided(decision, facts.plain())
+	}
+	if !hand {
 		return host.Output{}, nil
 	}
 	call.Slow()

@@ -13,15 +13,18 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
 // Variables that switch hooks off.
 const (
-	// OffVar, set to anything, silences every hook of every plugin.
+	// OffVar, switched on, silences every hook of every plugin.
 	OffVar = "CCRELOAD_OFF"
 	// ChildVar marks a client that we started ourselves: its hooks have
 	// nothing to say (case F11).
@@ -38,14 +41,24 @@ const (
 	maxProfile = 1 << 20
 )
 
+// On reports whether the value of such a variable switches it on: anything but
+// what says no.
+func On(value string) bool {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "", "0", "false", "off", "no":
+		return false
+	}
+	return true
+}
+
 // Run is one start of the runtime in hook mode.
 type Run struct {
 	Args   []string // what follows "hook": plugin and event, or nothing
 	Stdin  io.Reader
 	Stdout io.Writer
 	Env    host.Env
-	// Handler returns what answers an event of a plugin, nil if nothing does.
-	Handler func(plugin string, event host.Event) host.Handler
+	// Plugin returns the plugin of that name.
+	Plugin func(name string) (*plugin.Plugin, bool)
 	// Defaults returns the profile compiled in for a plugin.
 	Defaults func(plugin string) (host.Profile, bool)
 	// Timeout is how long the hook may take; 0 means as long as a person and the
@@ -135,7 +148,7 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if r.Env.Getenv(OffVar) != "" || r.Env.Getenv(ChildVar) != "" {
+	if On(r.Env.Getenv(OffVar)) || On(r.Env.Getenv(ChildVar)) {
 		return answer{}, nil
 	}
 	from, p, err := host.Caller(r.Env.Getenv, stdin)
@@ -166,13 +179,21 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 	if p.AgentID != "" { // case F38
 		return answer{}, nil
 	}
-	handle := r.Handler(profile.Plugin, p.Event)
+	of, ok := r.Plugin(profile.Plugin)
+	if !ok {
+		return answer{}, fmt.Errorf("plugin %q is not known", profile.Plugin)
+	}
+	handle := of.Handler(p.Event)
 	if handle == nil {
 		return answer{}, fmt.Errorf("no handler for %s %s", profile.Plugin, p.Event)
 	}
 	project, err := projectDir(from.Project, p.Cwd)
 	if err != nil {
 		return answer{}, err
+	}
+	if (options.Plugin{Dir: of.State(project), Profile: profile}).Off() {
+		log.note("decided", "decision", "silence: switched off in this project")
+		return answer{}, nil
 	}
 	env := r.Env
 	env.Log = log.note
@@ -190,9 +211,17 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 		call.Slow()
 	}
 	r.tap(call, stdin, log)
+	var decision string
+	var facts any
+	if log.debug {
+		call.Decided = func(d string, f any) { decision, facts = d, f }
+	}
 	out, err := handle(call)
 	if err != nil {
 		return answer{}, err
+	}
+	if log.debug {
+		log.decided(call, out, decision, facts)
 	}
 	encoded, err := from.Dialect.Encode(p.Event, out)
 	return answer{encoded, call}, err

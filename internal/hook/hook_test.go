@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/plugin"
 )
 
 // world is what a run sees: for one run: a plugin root, a data directory, a project.
@@ -51,13 +53,15 @@ func (w *world) run(stdin io.Reader, args ...string) {
 		Stdout: &w.stdout,
 		Quit:   func() { close(w.quit) },
 		Env:    host.Env{Now: time.Now, Getenv: func(k string) string { return w.vars[k] }},
-		Handler: func(plugin string, event host.Event) host.Handler {
-			if plugin != "demo" || !event.Known() {
-				return nil
-			}
-			return handler
+		Plugin: func(name string) (*plugin.Plugin, bool) {
+			return &plugin.Plugin{Name: name, StateDir: ".demo", Handler: func(event host.Event) host.Handler {
+				if !event.Known() {
+					return nil
+				}
+				return handler
+			}}, name == "demo"
 		},
-		Defaults: func(p string) (host.Profile, bool) { return host.Profile{Plugin: p}, p == "demo" },
+		Defaults: func(p string) (host.Profile, bool) { return demo, p == "demo" },
 		Tap:      w.tap,
 	}.Do()
 }
@@ -67,6 +71,10 @@ func (w *world) log(t *testing.T) string {
 	b, _ := os.ReadFile(filepath.Join(w.data, LogName))
 	return string(b)
 }
+
+var demo = host.Profile{Plugin: "demo", Options: []host.Option{
+	{Key: options.EnabledKey, Kind: host.KindBool, Default: "on", Scopes: []host.Scope{host.ScopeProject}},
+}}
 
 const stop = `{"hook_event_name":"Stop","session_id":"s"}`
 
@@ -143,6 +151,91 @@ func TestRunIsSilent(t *testing.T) {
 				t.Errorf("stdout %q, %d calls, log %q", &w.stdout, len(w.calls), w.log(t))
 			}
 		})
+	}
+}
+
+// Some people switch a thing off by saying no.
+func TestOn(t *testing.T) {
+	for value, want := range map[string]bool{
+		"": false, "0": false, "false": false, "FALSE": false, "off": false, "no": false, " No ": false,
+		"1": true, "true": true, "on": true, "yes": true, "x": true,
+	} {
+		if On(value) != want {
+			t.Errorf("%q: %v", value, !want)
+		}
+		w := newWorld(t)
+		w.vars[OffVar] = value
+		w.run(strings.NewReader(stop), "demo", "Stop")
+		if silent := w.stdout.Len() == 0; silent != want {
+			t.Errorf("%s=%q: silent is %v", OffVar, value, silent)
+		}
+	}
+}
+
+// What the plugin's own ccreload.json says goes before what is compiled in.
+func TestProfileOfTheRootComesFirst(t *testing.T) {
+	compiled := func(name string) (host.Profile, bool) {
+		return host.Profile{Plugin: name, Version: "1"}, name == "demo"
+	}
+	root := t.TempDir()
+	for _, tt := range []struct{ file, version string }{
+		{"", "1"}, {`{"plugin":"demo","version":"2"}`, "2"}, {`{"plugin":"other","version":"3"}`, "1"}, {`{`, "1"},
+	} {
+		if err := os.WriteFile(filepath.Join(root, "ccreload.json"), []byte(tt.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := Profile(root, "demo", compiled); err != nil || p.Version != tt.version {
+			t.Errorf("%s: version %q, %v; want %s", tt.file, p.Version, err, tt.version)
+		}
+	}
+}
+
+// enabled: off in the project's file silences the plugin there.
+func TestRunIsSwitchedOffInAProject(t *testing.T) {
+	for config, want := range map[string]bool{"enabled: off\n": true, "enabled: on\n": false, "enabled: maybe\n": false, "": false} {
+		w := newWorld(t)
+		dir := filepath.Join(w.vars["CLAUDE_PROJECT_DIR"], ".demo")
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, options.ConfigFile), []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.run(strings.NewReader(stop), "demo", "Stop")
+		if silent := w.stdout.Len() == 0 && len(w.calls) == 0; silent != want {
+			t.Errorf("%q: silent is %v", config, silent)
+		}
+	}
+}
+
+// With CCRELOAD_DEBUG every decision is a line, with the facts where there are
+// some, and without it a handler is not asked for them.
+func TestRunLogsDecisions(t *testing.T) {
+	for _, debug := range []string{"", "0", "1"} {
+		w := newWorld(t)
+		w.vars[DebugVar] = debug
+		w.answer = func(c *host.Call) (host.Output, error) {
+			if (c.Decided != nil) != (debug == "1") {
+				t.Errorf("debug %q: asked for facts: %v", debug, c.Decided != nil)
+			}
+			if c.Decided != nil {
+				c.Decided("notify", struct{ Percent int }{46})
+			}
+			return host.Output{Message: "hello"}, nil
+		}
+		w.run(strings.NewReader(stop), "demo", "Stop")
+		l := w.log(t)
+		if debug != "1" {
+			if l != "" {
+				t.Errorf("debug %q: log %q", debug, l)
+			}
+			continue
+		}
+		for _, part := range []string{`"msg":"decided"`, `"decision":"notify"`, `"facts":{"Percent":46}`, `"message":"hello"`, `"event":"Stop"`, `"session":"s"`} {
+			if strings.Count(l, "\n") != 1 || !strings.Contains(l, part) {
+				t.Errorf("log %q lacks %s", l, part)
+			}
+		}
 	}
 }
 
@@ -302,8 +395,10 @@ func TestRunGivesUpOnAFullStdout(t *testing.T) {
 				}
 				return ""
 			}},
-			Handler: func(string, host.Event) host.Handler {
-				return func(*host.Call) (host.Output, error) { return host.Output{Message: "hello"}, nil }
+			Plugin: func(name string) (*plugin.Plugin, bool) {
+				return &plugin.Plugin{Name: name, StateDir: ".demo", Handler: func(host.Event) host.Handler {
+					return func(*host.Call) (host.Output, error) { return host.Output{Message: "hello"}, nil }
+				}}, true
 			},
 			Defaults: func(p string) (host.Profile, bool) { return host.Profile{Plugin: p}, true },
 		}.Do()

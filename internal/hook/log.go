@@ -14,8 +14,10 @@ import (
 const (
 	// LogName is the debug log's name in a plugin's data directory.
 	LogName = "debug.jsonl"
-	// DebugVar, set to anything, logs what hooks decide and not only faults.
+	// DebugVar, switched on, logs what hooks decide and not only faults.
 	DebugVar = "CCRELOAD_DEBUG"
+
+	maxSaid = 300 // characters of a text that are logged
 
 	maxLog = 1 << 20 // bytes; the log before that is kept as debug.jsonl.1
 )
@@ -33,7 +35,7 @@ type log struct {
 }
 
 func newLog(env host.Env) *log {
-	l := &log{debug: env.Getenv(DebugVar) != "", now: env.Now}
+	l := &log{debug: On(env.Getenv(DebugVar)), now: env.Now}
 	if data := env.Getenv(host.DataVar); data != "" {
 		l.path = filepath.Join(data, LogName)
 	}
@@ -52,6 +54,32 @@ func (l *log) note(msg string, args ...any) {
 	if l.debug {
 		l.write("debug", msg, args)
 	}
+}
+
+// decided logs what a handler made of a call, in one line: the decision and its
+// facts where the handler names them, what it was called with, and what it said.
+func (l *log) decided(call *host.Call, out host.Output, decision string, facts any) {
+	said := map[string]string{}
+	p := call.Payload
+	for key, value := range map[string]string{
+		"context": out.Context, "message": out.Message, "continue": out.Continue, "ask": out.Ask,
+		"source": p.Source, "trigger": p.Trigger, "reason": p.Reason, "tool": p.Tool,
+	} {
+		if value != "" {
+			said[key] = host.Cut(value, maxSaid)
+		}
+	}
+	if decision == "" {
+		decision = "answer"
+		if out.Silent() {
+			decision = "silence"
+		}
+	}
+	args := []any{"decision", decision, "call", said}
+	if facts != nil {
+		args = append(args, "facts", facts)
+	}
+	l.note("decided", args...)
 }
 
 // fault logs what went wrong.

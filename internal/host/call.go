@@ -73,6 +73,9 @@ type Call struct {
 	Env     Env
 	// OnSlow, if any, is what Slow calls.
 	OnSlow func()
+	// Decided, if any, is told what the handler made of which facts. It is nil
+	// unless somebody reads that (CCRELOAD_DEBUG), so that facts cost nothing.
+	Decided func(decision string, facts any)
 
 	answered []func()
 }

@@ -95,6 +95,15 @@ func FromEnv(getenv func(string) string) Host {
 	return h
 }
 
+// ConfigPath returns a path below Config, "" for a user without one: a relative
+// path would be one in whatever directory we happen to be in.
+func (h Host) ConfigPath(elem ...string) string {
+	if h.Config == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{h.Config}, elem...)...)
+}
+
 // Vars are the variables that tell a plugin's program its root and its data
 // directory, as the host sets them.
 func (h Host) Vars() []string { return []string{RootVar + "=" + h.Root, DataVar + "=" + h.Data} }

@@ -40,7 +40,7 @@ const (
 // Kind is the type of an option's value.
 type Kind string
 
-// The kinds of an option. KindOff is an integer or the word off.
+// The kinds of an option. KindOff is an integer or the word off, which is 0.
 const (
 	KindInt    Kind = "int"
 	KindOff    Kind = "int|off"
@@ -97,8 +97,8 @@ func (o Option) Check(value string) (string, error) {
 		}
 		return "", fmt.Errorf("%s is %q; it takes on or off", o.Key, value)
 	case KindOff:
-		if v == "off" {
-			return v, nil
+		if v == "off" || v == "0" {
+			return "off", nil
 		}
 	}
 	n, err := strconv.Atoi(strings.TrimSuffix(v, "%"))

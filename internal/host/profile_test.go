@@ -66,7 +66,7 @@ func TestCheck(t *testing.T) {
 		{percent, "30", "30"},
 		{percent, " 30% ", "30"},
 		{percent, "OFF", "off"},
-		{percent, "0", "0"},
+		{percent, "0", "off"},
 		{percent, "96", ""},
 		{percent, "-1", ""},
 		{percent, "3.5", ""},

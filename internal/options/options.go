@@ -9,6 +9,10 @@ import (
 	"github.com/ccreload/ccreload/internal/state"
 )
 
+// EnabledKey is an option that every plugin has: off in a project silences all
+// its hooks there.
+const EnabledKey = "enabled"
+
 // The host tells only hooks what the user has set for a plugin. A command of the
 // same plugin, or its status line, gets no variables (docs/host.md, Plugins), so
 // SessionStart stamps the values and whoever is not a hook reads the stamp.

@@ -88,6 +88,29 @@ func (p Plugin) Values() *Values {
 	return In(view, p.Profile, p.User)
 }
 
+// Off reports whether the plugin is switched off in the project.
+func (p Plugin) Off() bool { return p.Values().Text(EnabledKey) == "off" }
+
+// Unknown names what the project's file sets and no option of the plugin is
+// called, as sentences.
+func (p Plugin) Unknown() []string {
+	var keys, out []string
+	for _, o := range p.Profile.Options {
+		keys = append(keys, o.Key)
+	}
+	for _, key := range state.ReadPairs(p.Dir, ConfigFile).Keys() {
+		if slices.Contains(keys, key) {
+			continue
+		}
+		why := fmt.Sprintf("%s: there is no setting %q", host.FromProject, key)
+		if near := host.Nearest(key, keys); near != "" {
+			why += "; did you mean " + near + "?"
+		}
+		out = append(out, why)
+	}
+	return out
+}
+
 // Entry is one option and its value in force.
 type Entry struct {
 	Key     string      `json:"key"`
@@ -131,6 +154,10 @@ func (p Plugin) Set(key, value string) (string, error) {
 		path := p.Dir.Path(ConfigFile)
 		return "", problem.Fault("`git rm --cached "+path+"` makes it yours", "git tracks %q, so somebody else may have written it, and it is not obeyed", path)
 	}
+	written := value
+	if o.Kind == host.KindOff && value == "off" {
+		written = "0" // as earlier releases of the plugins write it
+	}
 	err := p.Dir.WithLock(lockWait, func(tx *state.Tx) error {
 		old, err := tx.Read(ConfigFile, maxConfig)
 		if err != nil && tx.Kind(ConfigFile) != state.Absent {
@@ -141,7 +168,7 @@ func (p Plugin) Set(key, value string) (string, error) {
 				return err
 			}
 		}
-		return tx.Write(ConfigFile, state.ParsePairs(old).Set(key, value).Bytes())
+		return tx.Write(ConfigFile, state.ParsePairs(old).Set(key, written).Bytes())
 	})
 	if err != nil {
 		return "", fmt.Errorf("%s was not set: %w", key, err)

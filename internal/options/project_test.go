@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +67,7 @@ func TestSet(t *testing.T) {
 		err        string
 	}{
 		{"context_budget_pct", "30%", "# mine\ncontext_budget_pct: 30\nsize: blue\n", ""},
-		{"context_budget_pct", "OFF", "# mine\ncontext_budget_pct: off\nsize: blue\n", ""},
+		{"context_budget_pct", "OFF", "# mine\ncontext_budget_pct: 0\nsize: blue\n", ""},
 		{"context_budget_mode", "checkpoint", before + "context_budget_mode: snapshot\n", ""},
 		{"context_budget_pct", "", "# mine\nsize: blue\n", ""},
 		{"context_budget_pct", "96", before, "from 0 to 95, or off"},
@@ -205,5 +206,62 @@ func TestVetWithoutAFile(t *testing.T) {
 	p := in(t, "")
 	if got, err := Vet(p.Dir); got || err != nil || p.Dir.Kind("") != state.Absent {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// The project's file goes before the user's option, that before the stamp of
+// the newest session, and that before what the plugin has by default. A value
+// that is not valid counts for nothing.
+func TestPrecedence(t *testing.T) {
+	t.Parallel()
+	const key = "context_budget_pct"
+	for _, tt := range []struct {
+		file, user, stamped, stampedDefault string
+		want                                string
+		source                              host.Source
+	}{
+		{"10", "20", "30", "40", "10", host.FromProject},
+		{"", "20", "30", "40", "20", host.FromUser},
+		{"", "", "30", "40", "30", host.FromUser},
+		{"", "", "", "40", "40", host.FromPlugin},
+		{"", "", "", "", "45", host.FromPlugin},
+		{"many", "20", "30", "40", "20", host.FromUser},
+		{"", "many", "30", "40", "40", host.FromPlugin}, // what hooks are told, they are told alone
+		{"", "", "many", "40", "40", host.FromPlugin},
+		{"", "", "", "many", "45", host.FromPlugin},
+		{"0", "20", "", "", "off", host.FromProject},
+	} {
+		for _, where := range []string{"state", "data"} {
+			p, data := in(t, ""), t.TempDir()
+			if tt.file != "" {
+				put(t, p, ConfigFile, key+": "+tt.file+"\n")
+			}
+			stamp := state.Pairs{}.Set(optionPrefix+key, tt.stamped).Set(defaultPrefix+key, tt.stampedDefault).Bytes()
+			if where == "state" {
+				put(t, p, StampFile, string(stamp))
+			} else if err := os.WriteFile(filepath.Join(data, StampFile), stamp, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			user := func(string) string { return "" }
+			if tt.user != "" {
+				user = func(k string) string { return map[string]string{key: tt.user}[k] }
+			}
+			v := ForCommand(p.Dir, []string{data}, budgets, user).Values()
+			if got := v.Setting(key); got.Value != tt.want || got.Source != tt.source {
+				t.Errorf("%+v, stamped in %s: %q from %q", tt, where, got.Value, got.Source)
+			}
+		}
+	}
+}
+
+func TestUnknownKeysAreNamed(t *testing.T) {
+	t.Parallel()
+	p := in(t, "# mine\ncontext_budgt_pct: 20\nheadless: on\nzzz: 1\n")
+	want := []string{
+		`project file: there is no setting "context_budgt_pct"; did you mean context_budget_pct?`,
+		`project file: there is no setting "zzz"`,
+	}
+	if got := p.Unknown(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

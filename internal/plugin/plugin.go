@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
@@ -24,6 +25,9 @@ type Plugin struct {
 	// Owns reports whether name is a file of ours in StateDir; one in a
 	// directory there is named with a slash.
 	Owns func(name string) bool
+	// Segment is the plugin's part of the status line at an occupancy. It only
+	// shows: nothing is written because of it.
+	Segment func(Place, occupancy.Occupancy) Segment
 	// Check adds what the plugin has for the next session of a project.
 	Check func(Place, *problem.Findings)
 	// Leftovers, if any, lists what it has left in the host's configuration
@@ -44,6 +48,9 @@ type Place struct {
 func (p Plugin) State(project string) state.Dir {
 	return state.NewDir(filepath.Join(project, p.StateDir))
 }
+
+// Off reports whether the plugin is switched off at a place.
+func (p Plugin) Off(at Place) bool { return p.Options(at).Off() }
 
 // Options returns what can be set for the plugin at a place.
 func (p Plugin) Options(at Place) options.Plugin {

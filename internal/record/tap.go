@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -54,20 +55,31 @@ const (
 
 // StoreFor returns the store of a project. project should be a path without
 // links, as the host names it.
+//
+// A user without a home has none: its Err says so.
 func StoreFor(project string, getenv func(string) string) Store {
+	all := shelves(getenv)
+	if all == "" {
+		return Store{}
+	}
 	project = filepath.Clean(project)
 	sum := fnv.New64a()
 	io.WriteString(sum, project)
 	name := fmt.Sprintf("%.40s-%016x", filepath.Base(project), sum.Sum64())
-	return Store{filepath.Join(shelves(getenv), name)}
+	return Store{filepath.Join(all, name)}
 }
 
-// shelves returns the directory of all of them.
+// shelves returns the directory of all of them, "" for a user without a home.
 func shelves(getenv func(string) string) string {
-	return filepath.Join(stateHome(getenv), "ccreload", "recordings")
+	home := stateHome(getenv)
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, "ccreload", "recordings")
 }
 
-// stateHome returns the directory for what programs keep between runs.
+// stateHome returns the directory for what programs keep between runs. A
+// relative one would be in whatever directory we happen to be in.
 func stateHome(getenv func(string) string) string {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return dir
@@ -75,7 +87,18 @@ func stateHome(getenv func(string) string) string {
 	if dir := getenv("LOCALAPPDATA"); dir != "" && runtime.GOOS == "windows" {
 		return dir
 	}
-	return filepath.Join(getenv("HOME"), ".local", "state")
+	if home := getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".local", "state")
+	}
+	return ""
+}
+
+// Err says why there is no place for recordings, nil where there is.
+func (s Store) Err() error {
+	if s.dir == "" {
+		return problem.Input("set HOME to an absolute path", "you have no home directory, so there is no place for recordings")
+	}
+	return nil
 }
 
 // Ongoing is the file that hooks append to. Recording is on while it exists.

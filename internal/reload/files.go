@@ -23,6 +23,7 @@ var Plugin = plugin.Plugin{
 	StateDir: stateName,
 	Handler:  handler,
 	Owns:     owns,
+	Segment:  segment,
 	Check:    check,
 }
 

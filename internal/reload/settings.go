@@ -6,6 +6,7 @@ import (
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -68,4 +69,15 @@ func (s Settings) sources(h host.Host, session string, p host.Profile, from stat
 // stampEffective keeps what only hooks are told for everybody else.
 func stampEffective(tx *state.Tx, call *host.Call) error {
 	return tx.Update(options.StampFile, options.Stamp(call.Profile, call.Host.Option))
+}
+
+// segment shows how full the context is, against the budget, and whether /clear
+// is safe.
+func segment(at plugin.Place, full occupancy.Occupancy) plugin.Segment {
+	s := Effective(at.Project, at.Profile, at.Host.Option)
+	shown := plugin.Context(full, plugin.Budget{Percent: s.BudgetPct, Tokens: s.BudgetTokens})
+	if full.Known && armed(at.Project) {
+		shown.Note += " armed"
+	}
+	return shown
 }

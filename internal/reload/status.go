@@ -179,9 +179,9 @@ func check(at plugin.Place, found *problem.Findings) {
 	}
 }
 
-// Armed reports whether a digest waits for the next session of a project, as
+// armed reports whether a digest waits for the next session of a project, as
 // far as it can be told without git.
-func Armed(project string) bool {
+func armed(project string) bool {
 	view := dirOf(project).View()
 	defer view.Close()
 	return view.Kind(armFile) == state.File && view.Kind(digestFile) == state.File && blockedBy(view) == nil

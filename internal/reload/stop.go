@@ -24,6 +24,10 @@ const (
 	notify                 // tell the user where the budget stands
 )
 
+func (a action) String() string {
+	return [...]string{silence: "silence", finish: "finish the snapshot", forget: "forget the crossing", snapshot: "snapshot", notify: "notify"}[a]
+}
+
 // stopFacts is all that decideStop knows.
 type stopFacts struct {
 	Loop       bool // another plugin continues the turns of this project
@@ -86,6 +90,9 @@ func stop(call *host.Call) (host.Output, error) {
 	view := dir.View()
 	defer view.Close()
 	s.gather(view)
+	if call.Decided != nil {
+		defer func() { call.Decided(decideStop(s.facts).String(), s.facts) }()
+	}
 	session := call.Payload.SessionID
 	claimed := handover.HasClaim(dir, session)
 	if decideStop(s.facts) == silence && !claimed && !s.stampsDue(view) {

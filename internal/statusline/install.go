@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -51,6 +52,15 @@ type Change struct {
 	Done  bool   // false: it was so already
 	Kept  string // Install: the command that stays as the first segment
 	Paths []string
+}
+
+// check refuses a user without a configuration directory: what is relative would
+// be written into, and read from, whatever directory we happen to be in.
+func (p Place) check() error {
+	if p.Config == "" {
+		return problem.Input("set HOME to an absolute path", "you have no home directory, so there are no settings of yours")
+	}
+	return nil
 }
 
 func (p Place) settings() string      { return filepath.Join(p.Config, "settings.json") }
@@ -119,6 +129,9 @@ func (p Place) read() (settings, bool, error) {
 // stands there and is none is an error: reading could wait for ever, and
 // writing would put a file in its place.
 func (p Place) load() (data []byte, exists bool, err error) {
+	if err := p.check(); err != nil {
+		return nil, false, err
+	}
 	path := p.settings()
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -182,6 +195,9 @@ const maxSettings = 1 << 20
 // Status reports what the settings show now. An error means that they cannot
 // be read, and says why.
 func (p Place) Status() (Status, error) {
+	if p.check() != nil {
+		return NoLine, nil
+	}
 	s, _, err := p.read()
 	if err != nil {
 		return NoLine, err
@@ -202,6 +218,9 @@ func (p Place) Status() (Status, error) {
 // First returns the command that Install found in the settings, "" when there
 // was none.
 func (p Place) First() string {
+	if p.check() != nil {
+		return ""
+	}
 	data, err := os.ReadFile(p.at(firstName))
 	if err != nil {
 		return ""
@@ -271,11 +290,11 @@ func (p Place) keep(command string, exists bool) error {
 
 // writeWrapper reports whether the wrapper had to be written.
 func (p Place) writeWrapper(runtime string) (bool, error) {
-	text := strings.ReplaceAll(wrapperSh, "@RUNTIME@", "'"+strings.ReplaceAll(runtime, "'", `'\''`)+"'")
+	text, quoted := wrapperSh, "'"+strings.ReplaceAll(runtime, "'", `'\''`)+"'"
 	if p.Windows {
-		text = strings.ReplaceAll(wrapperCmd, "@RUNTIME@", `"`+strings.ReplaceAll(runtime, "%", "%%")+`"`)
-		text = strings.ReplaceAll(text, "\n", "\r\n")
+		text, quoted = strings.ReplaceAll(wrapperCmd, "\n", "\r\n"), `"`+strings.ReplaceAll(runtime, "%", "%%")+`"`
 	}
+	text = strings.NewReplacer("@RUNTIME@", quoted, "@ROOT@", host.RootVar, "@DATA@", host.DataVar).Replace(text)
 	if old, err := os.ReadFile(p.wrapper()); err == nil && string(old) == text {
 		return false, nil
 	}

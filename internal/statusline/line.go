@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/term"
 )
@@ -19,17 +20,17 @@ const separator = " | "
 // Line joins the parts that have something to show. The host reads the line
 // from a pipe and shows colors, so it is the caller's to know whether they
 // are wanted.
-func Line(parts []Part, paint term.Palette) string {
+func Line(parts []plugin.Segment, paint term.Palette) string {
 	var shown []string
 	for _, p := range parts {
-		if p == (Part{}) {
+		if p == (plugin.Segment{}) {
 			continue
 		}
 		value := p.Value
 		switch p.Level {
-		case Near:
+		case plugin.Near:
 			value = paint.In(term.Yellow, value)
-		case Over:
+		case plugin.Over:
 			value = paint.In(term.Red, value)
 		}
 		shown = append(shown, p.Label+value+p.Note)

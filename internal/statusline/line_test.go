@@ -9,6 +9,7 @@ import (
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/occupancy"
+	"github.com/ccreload/ccreload/internal/plugin"
 )
 
 func TestContext(t *testing.T) {
@@ -16,29 +17,29 @@ func TestContext(t *testing.T) {
 	for name, tt := range map[string]struct {
 		payload string
 		known   occupancy.Sources
-		budget  Budget
+		budget  plugin.Budget
 		want    string
-		level   Level
+		level   plugin.Level
 	}{
 		"as the host says": {
 			payload: `{"model":{"id":"m"},"context_window":{"context_window_size":1000000,"used_percentage":7,"current_usage":{"input_tokens":4,"cache_creation_input_tokens":3500,"cache_read_input_tokens":66496,"output_tokens":12}}}`,
-			budget:  Budget{Percent: 45}, want: "ctx[1M] 7%·45",
+			budget:  plugin.Budget{Percent: 45}, want: "ctx[1M] 7%·45",
 		},
-		"before the first reply":    {payload: `{"context_window":{"context_window_size":200000,"used_percentage":null}}`, budget: Budget{Percent: 45}},
+		"before the first reply":    {payload: `{"context_window":{"context_window_size":200000,"used_percentage":null}}`, budget: plugin.Budget{Percent: 45}},
 		"no window at all":          {payload: `{"model":{"id":"m"}}`},
 		"nothing":                   {payload: `{}`},
 		"odd types":                 {payload: `{"context_window":{"context_window_size":"large","used_percentage":"7"}}`},
-		"below two thirds":          {payload: `{"context_window":{"context_window_size":200000,"used_percentage":29.4}}`, budget: Budget{Percent: 45}, want: "ctx[200k] 29%·45"},
-		"two thirds":                {payload: `{"context_window":{"context_window_size":200000,"used_percentage":30}}`, budget: Budget{Percent: 45}, want: "ctx[200k] 30%·45", level: Near},
-		"just below the budget":     {payload: `{"context_window":{"context_window_size":200000,"used_percentage":44.4}}`, budget: Budget{Percent: 45}, want: "ctx[200k] 44%·45", level: Near},
-		"at the budget":             {payload: `{"context_window":{"context_window_size":200000,"used_percentage":45}}`, budget: Budget{Percent: 45}, want: "ctx[200k] 45%·45", level: Over},
-		"tokens come first":         {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":10}}`, budget: Budget{Percent: 45, Tokens: 100_000}, want: "ctx[1M] 10%·45", level: Over},
-		"tokens in two thirds":      {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":7}}`, budget: Budget{Percent: 45, Tokens: 100_000}, want: "ctx[1M] 7%·45", level: Near},
+		"below two thirds":          {payload: `{"context_window":{"context_window_size":200000,"used_percentage":29.4}}`, budget: plugin.Budget{Percent: 45}, want: "ctx[200k] 29%·45"},
+		"two thirds":                {payload: `{"context_window":{"context_window_size":200000,"used_percentage":30}}`, budget: plugin.Budget{Percent: 45}, want: "ctx[200k] 30%·45", level: plugin.Near},
+		"just below the budget":     {payload: `{"context_window":{"context_window_size":200000,"used_percentage":44.4}}`, budget: plugin.Budget{Percent: 45}, want: "ctx[200k] 44%·45", level: plugin.Near},
+		"at the budget":             {payload: `{"context_window":{"context_window_size":200000,"used_percentage":45}}`, budget: plugin.Budget{Percent: 45}, want: "ctx[200k] 45%·45", level: plugin.Over},
+		"tokens come first":         {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":10}}`, budget: plugin.Budget{Percent: 45, Tokens: 100_000}, want: "ctx[1M] 10%·45", level: plugin.Over},
+		"tokens in two thirds":      {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":7}}`, budget: plugin.Budget{Percent: 45, Tokens: 100_000}, want: "ctx[1M] 7%·45", level: plugin.Near},
 		"off":                       {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":59}}`, want: "ctx[1M] 59%"},
-		"off, from 60":              {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":60}}`, want: "ctx[1M] 60%", level: Near},
-		"off, from 85":              {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":85}}`, want: "ctx[1M] 85%", level: Over},
+		"off, from 60":              {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":60}}`, want: "ctx[1M] 60%", level: plugin.Near},
+		"off, from 85":              {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":85}}`, want: "ctx[1M] 85%", level: plugin.Over},
 		"no size, a known model":    {payload: `{"model":{"id":"claude-small"},"context_window":{"used_percentage":50,"current_usage":{"input_tokens":100000}}}`, known: occupancy.Sources{Table: table}, want: "ctx[200k] 50%"},
-		"pinned":                    {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":10,"current_usage":{"input_tokens":100000}}}`, known: occupancy.Sources{Pinned: 128_000}, want: "ctx[128k] 78%", level: Near},
+		"pinned":                    {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":10,"current_usage":{"input_tokens":100000}}}`, known: occupancy.Sources{Pinned: 128_000}, want: "ctx[128k] 78%", level: plugin.Near},
 		"compacted early, case F06": {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":10,"current_usage":{"input_tokens":100000}}}`, known: occupancy.Sources{Limit: 400_000}, want: "ctx[400k] 25%"},
 		"more than there is room for, case F06": {
 			payload: `{"context_window":{"context_window_size":200000,"used_percentage":109.6,"current_usage":{"cache_read_input_tokens":219313}},"exceeds_200k_tokens":true}`,
@@ -52,15 +53,15 @@ func TestContext(t *testing.T) {
 			payload: `{"model":{"id":"claude-small[1m]"},"context_window":{"context_window_size":200000,"used_percentage":50,"current_usage":{"input_tokens":100000}}}`,
 			known:   occupancy.Sources{Table: table}, want: "ctx[1M] 10%",
 		},
-		"never above 100, case F06": {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":250}}`, budget: Budget{Percent: 45}, want: "ctx[1M] 100%·45", level: Over},
+		"never above 100, case F06": {payload: `{"context_window":{"context_window_size":1000000,"used_percentage":250}}`, budget: plugin.Budget{Percent: 45}, want: "ctx[1M] 100%·45", level: plugin.Over},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := Decode([]byte(tt.payload))
 			if err != nil {
 				t.Fatal(err)
 			}
-			part := Context(p.Occupancy(tt.known, time.Now()), tt.budget)
-			if got := Line([]Part{part}, false); got != tt.want || part.Level != tt.level {
+			part := plugin.Context(p.Occupancy(tt.known, time.Now()), tt.budget)
+			if got := Line([]plugin.Segment{part}, false); got != tt.want || part.Level != tt.level {
 				t.Errorf("got %q at level %d, want %q at %d", got, part.Level, tt.want, tt.level)
 			}
 		})
@@ -68,7 +69,7 @@ func TestContext(t *testing.T) {
 }
 
 func TestLineColorsTheFigureOnly(t *testing.T) {
-	parts := []Part{{Label: "a ", Value: "1%", Note: "·2"}, {}, {Value: "2%", Level: Near}, {Value: "3%", Note: "!", Level: Over}}
+	parts := []plugin.Segment{{Label: "a ", Value: "1%", Note: "·2"}, {}, {Value: "2%", Level: plugin.Near}, {Value: "3%", Note: "!", Level: plugin.Over}}
 	if got, want := Line(parts, true), "a 1%·2 | \x1b[33m2%\x1b[0m | \x1b[31m3%\x1b[0m!"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -147,7 +148,7 @@ func FuzzDecode(f *testing.F) {
 		if n := fill.Percent(); n < 0 || n > 100 || fill.Known && fill.Window.Tokens <= 0 {
 			t.Fatalf("%+v from %s", fill, data)
 		}
-		if line := Line([]Part{Context(fill, Budget{45, 1000})}, true); strings.ContainsAny(line, "\r\n") {
+		if line := Line([]plugin.Segment{plugin.Context(fill, plugin.Budget{Percent: 45, Tokens: 1000})}, true); strings.ContainsAny(line, "\r\n") {
 			t.Fatalf("line %q", line)
 		}
 	})

@@ -23,8 +23,8 @@ for /f "delims=" %%f in ('dir /b /s /a-d "%plugins%\cache\ccreload.json" 2^>nul'
 	)
 )
 if not defined root goto alone
-set "CLAUDE_PLUGIN_ROOT=%root:~0,-1%"
-set "CLAUDE_PLUGIN_DATA=%plugins%\data\%data%"
+set "@ROOT@=%root:~0,-1%"
+set "@DATA@=%plugins%\data\%data%"
 "%root%bin\ccreload.exe" statusline 2>nul
 if not errorlevel 1 exit /b 0
 :alone

@@ -29,9 +29,7 @@ for dir in "$plugins"/cache/*/*/*; do
 done
 if [ -n "$root" ]; then
 	market=${root%/*/*} plugin=${root%/*}
-	CLAUDE_PLUGIN_ROOT=$root
-	CLAUDE_PLUGIN_DATA=$plugins/data/${plugin##*/}-${market##*/}
-	export CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA
+	export "@ROOT@=$root" "@DATA@=$plugins/data/${plugin##*/}-${market##*/}"
 	show /bin/sh "$root/bin/ccreload" && exit 0
 fi
 for runtime in "${CCRELOAD_BIN:-}" "$(command -v ccreload)" @RUNTIME@; do

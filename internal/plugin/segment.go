@@ -1,4 +1,4 @@
-package statusline
+package plugin
 
 import (
 	"strconv"
@@ -16,9 +16,9 @@ const (
 	Over
 )
 
-// Part is one plugin's piece of the line. Only Value is colored. The zero
-// Part shows nothing.
-type Part struct {
+// Segment is one plugin's part of the status line. Only Value is colored. The
+// zero Segment shows nothing.
+type Segment struct {
 	Label, Value, Note string
 	Level              Level
 }
@@ -36,13 +36,12 @@ const (
 	looseOver = 85
 )
 
-// Context is the part of cc-reload: how full the window is, against the
-// budget.
-func Context(o occupancy.Occupancy, b Budget) Part {
+// Context is a segment that says how full the window is, against the budget.
+func Context(o occupancy.Occupancy, b Budget) Segment {
 	if !o.Known {
-		return Part{}
+		return Segment{}
 	}
-	part := Part{
+	part := Segment{
 		Label: "ctx[" + occupancy.Tokens(o.Window.Tokens) + "] ",
 		Value: strconv.Itoa(o.Percent()) + "%",
 		Level: b.level(o),
@@ -53,15 +52,15 @@ func Context(o occupancy.Occupancy, b Budget) Part {
 	return part
 }
 
-// Hint is a part that is words only, with the color of near or over.
-func Hint(text string, urgent bool) Part {
+// Hint is a segment that is words only, with the color of near or over.
+func Hint(text string, urgent bool) Segment {
 	switch {
 	case text == "":
-		return Part{}
+		return Segment{}
 	case urgent:
-		return Part{Value: text, Level: Over}
+		return Segment{Value: text, Level: Over}
 	}
-	return Part{Value: text, Level: Near}
+	return Segment{Value: text, Level: Near}
 }
 
 func (b Budget) level(o occupancy.Occupancy) Level {
