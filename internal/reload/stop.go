@@ -220,7 +220,7 @@ func (s *stopRun) snapshot(tx *state.Tx) (host.Output, error) {
 		err = errors.Join(tx.NotRegular(markerFile), readSessions(tx, s.call).recordStop(tx))
 	}
 	if err != nil {
-		s.call.Env.Log("no snapshot", "error", err.Error())
+		s.call.Env.Log("no snapshot", "error", errors.Join(err, tx.Remove(markerFile)).Error())
 		return s.notifyIfDue(tx)
 	}
 	client := s.full.Tail.Version

@@ -720,6 +720,25 @@ func TestStopMarkerCannotBeWritten(t *testing.T) {
 	w.silent("once")
 }
 
+// A snapshot turn that cannot be remembered is not begun, and leaves nothing
+// behind: the next Stop tries again.
+func TestStopRecordCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).at(460_000, opus)
+	w.put(configFile, "context_budget_mode: snapshot\n")
+	if err := os.Mkdir(w.path(sessionsFile), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := stop(w.call()); err == nil || out.Continue != "" || w.has(markerFile) {
+		t.Fatalf("%+v, %v, names %q", out, err, w.names())
+	}
+	os.Remove(w.path(sessionsFile))
+	w.payload.LastMessage = "Another turn."
+	if out := w.stop(); out.Continue == "" {
+		t.Errorf("not tried again: %+v", out)
+	}
+}
+
 // The marker of a session that died is completed by whoever comes next; that
 // of another session that lives is left to it.
 func TestStopMarkerOfAnotherSession(t *testing.T) {

@@ -107,6 +107,7 @@ func plain(t *testing.T, out host.Output) {
 	}
 }
 
+// SECURITY.md: a project that is no repository is trusted as it stands there.
 func TestStartDelivers(t *testing.T) {
 	t.Parallel()
 	for _, from := range []string{"startup", "resume", "clear", "compact", "fork", "", "teleport"} {
@@ -611,7 +612,8 @@ func TestStartTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// case F61: what a clone ships is never injected.
+// case F61, and SECURITY.md: what git tracks is never handed to the model, nor
+// is a digest beside any file of ours that it tracks.
 func TestFilesOfTheRepositoryAreNotTrusted(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -622,9 +624,18 @@ func TestFilesOfTheRepositoryAreNotTrusted(t *testing.T) {
 		"digest":   {digestFile},
 		"arm":      {armFile},
 		"settings": {configFile},
+		"a copy":   {"session.s7.md"},
+		"a claim":  {".claim.s7"},
+		"a stamp":  {options.StampFile},
+		"figures":  {".host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t).armed()
+			for _, f := range tracked {
+				if !w.has(f) {
+					w.put(f, "x: y\n")
+				}
+			}
 			w.put(configFile, "headless: on\n")
 			gitIn(t, w.project, "init", "-q")
 			for _, f := range tracked {

@@ -250,6 +250,9 @@ func (d Dir) WithLock(wait time.Duration, fn func(*Tx) error) error {
 	if kind, _ := kindIn(root, lockName); kind == Other {
 		return notRegularIn(root, lockName)
 	}
+	if err := d.protect(root); err != nil {
+		return err
+	}
 	lock := flock.New(d.Path(lockName), flock.SetPermissions(filePerm))
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
@@ -280,16 +283,6 @@ func (d Dir) create() error {
 type Tx struct {
 	reader
 	dir Dir
-}
-
-// ignoreSelf drops the .gitignore, unless something of that name is there. An
-// empty one was begun on a full disk.
-func (tx *Tx) ignoreSelf() error {
-	info, err := tx.root.Lstat(ignoreName)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > 0) {
-		return nil
-	}
-	return tx.Write(ignoreName, []byte("*\n"))
 }
 
 // Write replaces name with data in one step. A link at name is replaced, not
