@@ -21,10 +21,10 @@ func toolOf(name string) (tool, bool) {
 	case "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlcheck", "mysqlshow", "mysqlsh", "mysqlpump", "mycli",
 		"mariadb", "mariadb-dump", "mariadb-admin", "7z", "7za", "7zr", "rar", "unrar":
 		return tool{"p", false, true, 0, true}, true
-	case "sshpass", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "cqlsh":
+	case "sshpass", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "cqlsh", "twine", "poetry":
 		return tool{"p", true, true, 0, true}, true
 	case "login": // of docker, podman, helm, az, oc and others
-		return tool{"p", true, false, 0, false}, true
+		return tool{"p", true, true, 0, false}, true
 	case "redis-cli", "valkey-cli", "keydb-cli":
 		return tool{"a", true, false, 0, true}, true
 	case "ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldapwhoami", "ldappasswd", "ldapcompare":
@@ -115,9 +115,19 @@ func (sc *scanner) leads(i, end int) found {
 				return found{v.start, v.end, "password"}
 			}
 		}
-		return netrc(s, i, end)
-	case among(name, "set", "setx"):
+		if f := netrc(s, i, end); f.end > 0 {
+			return f
+		}
+		return told(s, end, 8, "password")
+	case strings.EqualFold(name, "passphrase"), name == "AUTH":
+		return told(s, end, 8, "password")
+	case strings.EqualFold(name, "token"), strings.EqualFold(name, "secret"):
+		return told(s, end, 16, strings.ToLower(name))
+	case among(name, "set", "setx", "ENV"):
 		start := end + span(s[end:min(len(s), end+look)], blank)
+		if n := span(s[start:], wordChar); n > 1 && n < 5 && s[start] == '-' { // set -gx of fish
+			start += n + span(s[start+n:min(len(s), start+look)], blank)
+		}
 		key := span(s[start:min(len(s), start+look)], func(c byte) bool { return c > ' ' && strings.IndexByte("=\"'`", c) < 0 })
 		if c, kind := nameClass(s[start : start+key]); c == chosen || c == made {
 			next := start + key + span(s[start+key:min(len(s), start+key+look)], blank)
@@ -129,6 +139,24 @@ func (sc *scanner) leads(i, end int) found {
 		}
 	}
 	return found{}
+}
+
+// told matches a secret that a sentence names: "the password is X". It has to
+// look like no other word: with digits, small and big letters.
+func told(s string, i, least int, kind string) found {
+	start := i + span(s[i:min(len(s), i+look)], blank)
+	if strings.HasPrefix(s[start:], "is ") {
+		start += len("is ")
+	}
+	v := argument(s, start)
+	if start == i || v.quoted || v.end-v.start < least {
+		return found{}
+	}
+	text := s[v.start:v.end]
+	if t := traitsOf(text); !t.digit || !t.lower || !t.upper || strings.ContainsAny(text, "/.([") || reference(text) {
+		return found{}
+	}
+	return found{v.start, v.end, kind}
 }
 
 // netrc matches the password behind the word password of a netrc file.
@@ -170,7 +198,7 @@ func (sc *scanner) flag(i int) found {
 		return found{}
 	}
 	c, kind := nameClass(name)
-	glued := sc.cmd.on && sc.cmd.joined && dashes == 1 && len(name) > 1 && strings.IndexByte(sc.cmd.flags, name[0]) >= 0
+	glued := sc.cmd.on && sc.cmd.joined && dashes == 1 && len(name) > 1 && strings.IndexByte(sc.cmd.flags, name[0]) >= 0 && !strings.EqualFold(name, "password")
 	if glued {
 		c = noSecret // what looks like a name is the secret
 	}

@@ -35,15 +35,3 @@ func BenchmarkText1MB(b *testing.B) {
 		Text(s)
 	}
 }
-
-func BenchmarkOdd(b *testing.B) {
-	for _, s := range []string{"a:1:b", "://a:", "token=", "e", "prose of words and more "} {
-		b.Run(s, func(b *testing.B) {
-			in := strings.Repeat(s, (256<<10)/len(s))
-			b.SetBytes(int64(len(in)))
-			for b.Loop() {
-				Text(in)
-			}
-		})
-	}
-}

@@ -345,6 +345,8 @@ func (v bound) holds(c class, at place, text string) bool {
 		return len(text) >= 4 && (t.digit && (t.lower || t.upper) || t.other && !strings.HasSuffix(text, ".") || t.lower && t.inner)
 	case c == chosen && v.sign == ':' && !at.shell && strings.IndexByte(text, '-') < 0:
 		return len(text) >= 6 && mixed(text) && !among(text, "base64", "sha256", "sha512", "oauth2", "argon2")
+	case c == chosen && v.whole && at.line:
+		return len(text) >= 6 && mixed(text)
 	case c == made && v.whole && at.line:
 		return len(text) >= 8 && mixed(text)
 	}

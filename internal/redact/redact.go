@@ -111,7 +111,10 @@ func (sc *scanner) at(i int) found {
 		sc.escape = i + escape(s[i:])
 		return found{end: sc.escape}
 	case c == '/':
-		return webhook(s, i)
+		if f := webhook(s, i); f.end > 0 {
+			return f
+		}
+		return oracle(s, i)
 	case c == '@':
 		return driverDSN(s, i, sc.done)
 	case c == '.':

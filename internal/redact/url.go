@@ -54,6 +54,19 @@ func webhook(s string, i int) found {
 	return found{}
 }
 
+// oracle matches user/password@ at its slash, as Oracle's tools and driver take it.
+func oracle(s string, i int) found {
+	user := i - spanBack(s[:i], 64, wordChar)
+	if user == i || !hasSuffix(s[:user], ":thin:", "sqlplus ", "sqlplus -s ", "sqlplus -S ") {
+		return found{}
+	}
+	n := span(s[i+1:], func(c byte) bool { return c > ' ' && strings.IndexByte("@\"'`\\", c) < 0 })
+	if n == 0 || reference(s[i+1:i+1+n]) {
+		return found{}
+	}
+	return found{i + 1, i + 1 + n, "password"}
+}
+
 // escaped looks at an escape in a URL that stands for a sign.
 func (sc *scanner) escaped(i int) found {
 	s := sc.s[i:]
