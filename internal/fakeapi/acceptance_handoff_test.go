@@ -115,6 +115,39 @@ func TestHandoffAtTheThreshold(t *testing.T) {
 	}
 }
 
+// The handoff is written at the end of the very turn that crosses the threshold,
+// each time, whether or not the status line has shown the turn before.
+func TestHandoffInTheTurnThatCrosses(t *testing.T) {
+	for name, installed := range map[string]bool{"without a status line": false, "with the status line": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newHandoff(t)
+			if installed {
+				if r := w.exec("sh", "-c", `"$CCRELOAD_BIN" statusline install`); r.code != 0 {
+					t.Fatalf("statusline install: exit %d\n%s%s", r.code, r.out, r.err)
+				}
+			}
+			doc := filepath.Join(w.project, artifact)
+			for range 5 {
+				s := w.open()
+				s.say("split the parser", fakeapi.Say("Split.").At(65*percent))
+				if installed {
+					s.see(`handoff soon`)
+				}
+				if exists(doc) {
+					t.Fatal("it was written below the threshold")
+				}
+				s.say("feed the marmots", fakeapi.Say("Fed.").At(71*percent))
+				s.see(wroteIt)
+				if !strings.Contains(w.read(doc), "> feed the marmots") {
+					t.Errorf("the document does not say what was asked for:\n%s", w.read(doc))
+				}
+				s.exit()
+				w.check(os.Remove(doc))
+			}
+		})
+	}
+}
+
 // A commit hook that takes longer than the client gives a Stop is waited for by
 // nobody, and the document is committed all the same.
 func TestHandoffBehindASlowCommitHook(t *testing.T) {
