@@ -512,7 +512,7 @@ func TestCloneThatShipsADigest(t *testing.T) {
 	}
 	s.absent("intruder")
 	s.exit()
-	warnings := regexp.MustCompile(`(?i)cc-reload: git tracks`)
+	warnings := regexp.MustCompile(`(?i)was not loaded: git tracks`)
 	s = w.open()
 	s.say("good evening", fakeapi.Say("Evening."))
 	if got := warnings.FindAllString(s.text(), -1); len(got) != 1 {
