@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,18 +19,20 @@ import (
 func (a *app) reloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
-		Short: "Write, arm and show the digest of a project",
-		Long: `Write, arm and show the digest of a project.
+		Short: "Write, arm, show and restore the digest of a project",
+		Long: `Write, arm, show and restore the digest of a project.
 
 The digest is the page in .reload/session.md that survives a reset of the
-context. Once armed, it is handed to the next session, and to no other.`,
+context. Once armed, it is handed to the next session, and to no other. The
+newest 20 are kept, whoever replaced them.`,
 		Example: `  ccreload reload status              how things stand
   ccreload reload write --arm < FILE  a new digest, for the next session
-  ccreload reload show                read it`,
+  ccreload reload show                read it
+  ccreload reload restore             bring back the one that was replaced`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.reloadWrite(), a.reloadArm(), a.reloadShow(), a.reloadStatus(), a.reloadClaim())
+	cmd.AddCommand(a.reloadWrite(), a.reloadArm(), a.reloadShow(), a.reloadList(), a.reloadRestore(), a.reloadStatus(), a.reloadClaim())
 	return cmd
 }
 
@@ -123,21 +126,31 @@ func (a *app) reloadArm() *cobra.Command {
 
 func (a *app) reloadShow() *cobra.Command {
 	return &cobra.Command{
-		Use:   "show",
-		Short: "Print the digest",
-		Long: `Print the digest.
+		Use:   "show [N]",
+		Short: "Print the digest, or one of those before it",
+		Long: `Print the digest, or one of those before it: N is its number in the list.
 
 Inside a session that takes it: a digest which another session has armed counts
-as delivered. In a terminal of your own, and in the session that armed it,
-nothing changes.`,
-		Example: `  ccreload reload show`,
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+as delivered. In a terminal of your own, in the session that armed it, and with a
+number nothing changes.`,
+		Example: `  ccreload reload show
+  ccreload reload show 1   the one before`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			number, err := digestNumber(args)
+			if err != nil {
+				return err
+			}
 			store, err := a.digestStore()
 			if err != nil {
 				return err
 			}
-			doc, _, err := store.Take()
+			var doc string
+			if len(args) > 0 {
+				doc, err = store.Show(number)
+			} else {
+				doc, _, err = store.Take()
+			}
 			if err != nil {
 				return err
 			}
@@ -145,6 +158,94 @@ nothing changes.`,
 			return err
 		},
 	}
+}
+
+// digestNumber reads the argument that names a digest of the list, 0 without one.
+func digestNumber(args []string) (int, error) {
+	if len(args) == 0 {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(args[0])
+	if err != nil || n < 0 {
+		return 0, problem.Input("see `ccreload reload list`", "%q is not a valid number", args[0])
+	}
+	return n, nil
+}
+
+func (a *app) reloadList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the digest and those that were kept before it",
+		Long: `List the digest and those that were kept before it, the newest first: how old
+each is, whose it is, and what it is for. Its number is what show and restore
+take. One that says nothing to go on with, or was written without a model, is
+marked.`,
+		Example: `  ccreload reload list
+  ccreload reload list --json | jq -r '.[].intent'`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			store, err := a.digestStore()
+			if err != nil {
+				return err
+			}
+			list, err := store.History()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(list)
+			}
+			for _, k := range list {
+				if _, err := fmt.Fprint(a.stdout, term.Visible(k.String())); err != nil {
+					return err
+				}
+			}
+			if len(list) == 0 {
+				_, err = fmt.Fprintln(a.stdout, "No digest of this project is kept.")
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (a *app) reloadRestore() *cobra.Command {
+	var arm bool
+	cmd := &cobra.Command{
+		Use:   "restore [N]",
+		Short: "Bring back a digest that was replaced",
+		Long: `Bring back a digest that was replaced, byte for byte: N is its number in the
+list. Without one it is the last of this session, if another page has taken its
+place, else the newest that says something. The digest that is there is kept.
+
+If a digest is armed, the next session is given the one that was brought back.`,
+		Example: `  ccreload reload restore
+  ccreload reload restore 3 --arm`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			number, err := digestNumber(args)
+			if err != nil {
+				return err
+			}
+			store, err := a.digestStore()
+			if err != nil {
+				return err
+			}
+			r, err := store.Restore(number, arm)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(a.stdout, term.Visible(r.String()))
+			if r.NotArmed != nil {
+				return cmdline.ErrFailed
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&arm, "arm", false, "hand it to the next session")
+	return cmd
 }
 
 func (a *app) reloadStatus() *cobra.Command {

@@ -67,7 +67,7 @@ func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
 	}
 	err := dir.WithLock(lockTimeout, func(tx *state.Tx) error {
 		w.Aside, _ = setAside(tx, d.begin(), owner)
-		if err := tx.Write(digestFile, []byte(doc)); err != nil {
+		if err := replace(tx, doc, now); err != nil {
 			return err
 		}
 		if arm {
@@ -113,6 +113,9 @@ func (d Store) Arm() error {
 			return err
 		} else if !ok {
 			return ErrNoDigest
+		}
+		if err := see(tx); err != nil {
+			d.Env.Log("the digest was not kept", "error", err.Error())
 		}
 		return d.put(tx, answer)
 	})

@@ -28,7 +28,7 @@ const (
 // replaceable reports whether a mechanical digest may take the place of doc:
 // never of one that a model wrote.
 func replaceable(doc string, present bool) bool {
-	return !present || isMechanical(doc) || isStub(doc)
+	return !present || isMechanical(doc) || isThin(doc)
 }
 
 // preCompact arms, so that the thread survives the compaction, and writes a
@@ -70,9 +70,12 @@ func preCompact(call *host.Call) (host.Output, error) {
 			if _, err := setAside(tx, begin, settingsFor(call, dir).OwnerWindow); err != nil {
 				call.Env.Log("the digest was not kept aside", "error", err.Error())
 			}
-			if err := tx.Write(digestFile, fallback); err != nil {
+			if err := replace(tx, string(fallback), begin.Now); err != nil {
 				return err
 			}
+		}
+		if err := see(tx); err != nil {
+			call.Env.Log("the digest was not kept", "error", err.Error())
 		}
 		return begin.Arm(tx, "")
 	})

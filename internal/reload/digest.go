@@ -2,9 +2,11 @@ package reload
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/notes"
@@ -104,7 +106,10 @@ func setOwner(tx *state.Tx, name, doc, session string) (string, error) {
 	if err := tx.Write(name, []byte(owned)); err != nil {
 		return doc, err
 	}
-	return owned, tx.SetTime(name, wrote)
+	if err := tx.SetTime(name, wrote); err != nil || name != digestFile {
+		return owned, err
+	}
+	return owned, handedOver(tx)
 }
 
 // missing lists what a digest lacks: its intent, and those of the four
@@ -127,32 +132,72 @@ func isMechanical(doc string) bool {
 	return strings.HasPrefix(notes.FrontValue(doc, keyIntent), mechanicalMark)
 }
 
-// isStub reports whether a digest holds headings and filler and nothing to go
-// on with.
-func isStub(doc string) bool {
-	for line := range strings.Lines(notes.Body(doc)) {
-		line = strings.TrimSpace(line)
-		if line != "" && line[0] != '#' && !saysNothing(line) {
+// thinWords is how many words a page without any of the four sections needs to
+// say something.
+const thinWords = 4
+
+// isThin reports whether a digest says nothing that a new session can use: it is
+// empty, a title, the placeholders of the form, or "none" throughout.
+func isThin(doc string) bool {
+	for _, title := range []string{sectionDone, sectionOpen, sectionNext, sectionRisk} {
+		if text, ok := notes.Section(doc, title); ok && words(text) > 0 {
 			return false
 		}
 	}
-	return true
+	return words(notes.Body(doc)) < thinWords
+}
+
+// words counts those of the lines that say something. Scripts that set no spaces
+// count by the letter.
+func words(text string) (n int) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || saysNothing(line) {
+			continue
+		}
+		for _, word := range wordsOf(line) {
+			if n++; word[0] >= 0x80 {
+				n += utf8.RuneCountInString(word) / 2
+			}
+		}
+	}
+	return n
+}
+
+// wordsOf splits a line at everything that is neither letter nor digit.
+func wordsOf(line string) []string {
+	return strings.FieldsFunc(strings.ToLower(line), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // saysNothing reports whether a line is filler, such as "- none" or
-// "(nothing in flight)".
+// "(nothing in flight)", or a placeholder: one in brackets, or one of the form
+// that the model was given.
 func saysNothing(line string) bool {
-	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-	if len(words) == 0 {
+	words := wordsOf(line)
+	if len(words) == 0 || isPlaceholder(strings.TrimLeft(line, "-*+ \t"), words) {
 		return true
 	}
 	switch words[0] {
-	case "nothing", "none", "unknown", "n", "na", "tbd", "empty":
+	case "nothing", "none", "unknown", "n", "na", "tbd", "todo", "empty", "placeholder":
 		return len(words) <= 4
+	case "no":
+		return len(words) == 1 || len(words) <= 4 && strings.HasSuffix(words[1], "thing")
 	}
 	return false
+}
+
+// isPlaceholder reports whether a line waits to be filled in.
+func isPlaceholder(line string, words []string) bool {
+	if n := len(line) - 1; n > 0 && len(words) <= 12 {
+		for _, pair := range []string{"<>", "[]", "{}"} {
+			if line[0] == pair[0] && line[n] == pair[1] {
+				return true
+			}
+		}
+	}
+	return slices.Contains(textForm, strings.Join(words, " "))
 }
 
 // firstLine returns the first line of a section that says something, without

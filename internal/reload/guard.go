@@ -21,8 +21,16 @@ import (
 // need to.
 func setAside(tx *state.Tx, begin handover.Start, window time.Duration) (said string, err error) {
 	doc, ok, err := readDigest(tx)
-	if !ok {
+	revision := tx.Revision(digestFile)
+	if revision == "" {
 		return "", err
+	}
+	kept := readSeen(tx).keep(tx, revision)
+	if err != nil {
+		return textKept("", kept == nil), err // larger than a digest may be, or unreadable
+	}
+	if !ok {
+		return "", nil
 	}
 	_, wrote := tx.Stat(digestFile)
 	owner := notes.FrontValue(doc, keyOwner)
@@ -33,13 +41,14 @@ func setAside(tx *state.Tx, begin handover.Start, window time.Duration) (said st
 		}
 		return name, err
 	}
+	foreign := isForeign(owner, begin.Session, begin.Now.Sub(wrote), window)
 	err = begin.Keep(tx, save)
-	if err == nil && isForeign(owner, begin.Session, begin.Now.Sub(wrote), window) {
+	if err == nil && foreign {
 		_, err = save()
 	}
 	switch {
 	case err != nil:
-		return textNotAside(owner), err
+		return textKept(owner, kept == nil), err
 	case made:
 		return textAside(owner, name), nil
 	}
@@ -98,11 +107,14 @@ func guard(call *host.Call, s Settings) (said string, err error) {
 		return err
 	})
 	if err != nil && said == "" {
-		// Nothing was looked at under the lock. The writer does not wait for it.
-		doc, _, _ := readDigest(dir)
+		// Nothing was looked at under the lock, for which the writer does not wait.
+		// The history has its own.
+		kept := keepDigest(dir.Sub(historyDir), dir)
+		doc, _, odd := readDigest(dir)
 		_, wrote := dir.Stat(digestFile)
-		if owner := notes.FrontValue(doc, keyOwner); isForeign(owner, begin.Session, begin.Now.Sub(wrote), s.OwnerWindow) {
-			said = textNotAside(owner)
+		owner := notes.FrontValue(doc, keyOwner)
+		if odd != nil || isForeign(owner, begin.Session, begin.Now.Sub(wrote), s.OwnerWindow) {
+			said = textKept(owner, kept == nil)
 		}
 	}
 	return said, err
@@ -138,11 +150,11 @@ func postTool(call *host.Call) (host.Output, error) {
 		}
 		_, wrote := tx.Stat(digestFile)
 		if err := tx.Write(digestFile, []byte(stampDigest(doc, call.Payload.SessionID, call.Env.Now()))); err != nil {
-			return err
+			return errors.Join(err, see(tx))
 		}
 		// The host takes a file with a later time for one that somebody else
 		// has changed, and would have the model read it again.
-		return tx.SetTime(digestFile, wrote)
+		return errors.Join(tx.SetTime(digestFile, wrote), see(tx))
 	})
 	if err != nil {
 		call.Env.Log("the digest was not stamped", "error", err.Error())

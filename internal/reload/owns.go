@@ -9,11 +9,15 @@ import (
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-// owns reports whether name is a file the plugin keeps in a project's .reload.
+// owns reports whether name is a file the plugin keeps in a project's .reload, or
+// the directory of old digests in it.
 func owns(name string) bool {
 	switch name {
-	case digestFile, armFile, markerFile, ladderFile, sessionsFile, trustFile, usedFile:
+	case digestFile, armFile, markerFile, ladderFile, sessionsFile, trustFile, usedFile, seenFile, historyDir:
 		return true
+	}
+	if kept, ok := strings.CutPrefix(name, historyDir+"/"); ok {
+		return keptNumber(kept) > 0 || state.Owns(kept)
 	}
 	between := func(before, after string) bool {
 		return strings.HasPrefix(name, before) && strings.HasSuffix(name, after)

@@ -5,6 +5,7 @@ package reload
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -15,13 +16,14 @@ import (
 // hook waits for it.
 func TestPipesStay(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{digestFile, armFile, configFile, markerFile, trustFile, ladderFile} {
+	for _, name := range []string{digestFile, armFile, configFile, markerFile, trustFile, ladderFile, seenFile, historyDir, historyDir + "/" + keptName(1)} {
 		w := newWorld(t).at(460_000, opus)
 		w.env["CLAUDE_PLUGIN_OPTION_CONTEXT_BUDGET_MODE"] = "snapshot"
 		if name != digestFile {
 			w.put(digestFile, sampleDigest)
 		}
 		w.put(modelFile, "")
+		os.MkdirAll(filepath.Dir(w.path(name)), 0o755)
 		if err := syscall.Mkfifo(w.path(name), 0o600); err != nil {
 			t.Skip(err)
 		}
@@ -35,6 +37,8 @@ func TestPipesStay(t *testing.T) {
 		d := w.store("s1")
 		d.Arm()
 		d.Take()
+		d.Show(1)
+		d.Restore(0, true)
 		d.Write([]byte(page), "", true)
 		d.Status(w.transcript)
 		if info, err := os.Lstat(w.path(name)); err != nil || info.Mode().Type() != fs.ModeNamedPipe {

@@ -107,6 +107,7 @@ type file string
 
 func (file) Kind(string) state.Kind               { return state.Absent }
 func (file) Stat(string) (state.Kind, time.Time)  { return state.Absent, time.Time{} }
+func (file) Revision(string) string               { return "" }
 func (file) NotRegular(string) error              { return nil }
 func (f file) Read(string, int64) ([]byte, error) { return []byte(f), nil }
 

@@ -152,7 +152,7 @@ func (d Store) context(dir state.Dir, transcriptPath string) ContextStatus {
 // check adds what waits for the next session.
 func check(at plugin.Place, found *problem.Findings) {
 	const check = "digest"
-	found.OK("guard", "watches Write and Edit; a command that writes .reload/session.md, or a link to it, is not seen")
+	found.OK("guard", "watches Write and Edit; what a command or an editor does to .reload/session.md is seen at the end of the turn, and the page before is in the history")
 	s := Store{Project: at.Project, Env: at.Env, Host: at.Host, Profile: at.Profile}.Status("")
 	if s.ArmOdd {
 		found.Bad(check, "remove it", "%q is not a regular file, so nothing can be armed", ".reload/pending")

@@ -95,7 +95,7 @@ func stop(call *host.Call) (host.Output, error) {
 	}
 	session := call.Payload.SessionID
 	claimed := handover.HasClaim(dir, session)
-	if decideStop(s.facts) == silence && !claimed && !s.stampsDue(view) {
+	if decideStop(s.facts) == silence && !claimed && !s.stampsDue(view) && !s.unseen(view) {
 		return host.Output{}, nil
 	}
 	call.Slow()
@@ -103,19 +103,25 @@ func stop(call *host.Call) (host.Output, error) {
 	err := dir.WithLock(lockTimeout, func(tx *state.Tx) error {
 		// Another hook may have acted on the same event in the meantime.
 		s.look(tx)
+		changed := s.unseen(tx)
+		if changed {
+			s.log("the digest was not kept", see(tx)) // before anything arms or replaces it
+		}
 		var err error
 		if out, err = s.act(tx); err != nil {
 			return err
 		}
-		// What follows is for later: it must not cost the answer.
-		if err := s.stamp(tx); err != nil {
-			call.Env.Log("not stamped", "error", err.Error())
+		if changed {
+			line, err := tell(tx, sessionKey(call.Payload))
+			s.log("nobody was told", err)
+			out.Message = strings.TrimSpace(out.Message + "\n" + line)
 		}
+		// What follows is for later: it must not cost the answer.
+		s.log("not stamped", s.stamp(tx))
 		if claimed {
 			// A turn has ended, so somebody was there.
-			if _, _, err := handover.Confirm(tx, session, call.Env.Now()); err != nil {
-				call.Env.Log("claim not confirmed", "error", err.Error())
-			}
+			_, _, err := handover.Confirm(tx, session, call.Env.Now())
+			s.log("claim not confirmed", err)
 		}
 		return nil
 	})
@@ -125,6 +131,19 @@ func stop(call *host.Call) (host.Output, error) {
 		return host.Output{Message: textNotArmed(dir.Kind(digestFile) == state.File, true, err)}, nil
 	}
 	return out, err
+}
+
+// log notes what went wrong with something that must not cost the answer.
+func (s *stopRun) log(what string, err error) {
+	if err != nil {
+		s.call.Env.Log(what, "error", err.Error())
+	}
+}
+
+// unseen reports whether the digest is another one than at the last look. Where
+// another plugin continues the turns, or nobody is there, none is taken.
+func (s *stopRun) unseen(from state.Reader) bool {
+	return !s.facts.Loop && !s.facts.Headless && unseen(from, sessionKey(s.call.Payload))
 }
 
 // gather collects the facts. The transcript is left alone at the end of a
@@ -273,9 +292,7 @@ func (s *stopRun) finish(tx *state.Tx) (host.Output, error) {
 			out.Message = textArmed(facts.Fresh, facts.Foreign)
 		}
 	}
-	if err := readSessions(tx, s.call).recordStop(tx); err != nil {
-		s.call.Env.Log("the snapshot was not noted", "error", err.Error())
-	}
+	s.log("the snapshot was not noted", readSessions(tx, s.call).recordStop(tx))
 	return out, tx.Remove(markerFile)
 }
 

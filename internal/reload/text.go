@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -96,8 +97,36 @@ func textNoDigest(another bool) string {
 	return "cc-reload: no digest was written, so nothing is armed and /clear would lose the thread. /cc-reload:snapshot tries again."
 }
 
+// textForm is the form of the digest without its Markdown, as the brief and the
+// command hand it to the model: a page that still says this says nothing.
+var textForm = []string{
+	"what all of this is for in one line",
+	"what is finished with the files and commits that prove it",
+	"what is half done and in which state it was left",
+	"the one thing to do first exact enough to start without asking",
+	"what is undecided what failed and must not be tried again",
+	"what is undecided and what was tried and failed",
+}
+
+// Whose a digest of the history is.
+const (
+	textOurs    = "this session"
+	textEarlier = "an earlier session"
+	textNoOwner = "unknown"
+)
+
+// textReplaced is for the session whose digest it was.
+const textReplaced = "cc-reload: the digest of this session was replaced by one that is not its own. It is kept: `ccreload reload restore` brings it back."
+
+func textNotKept(err error) string {
+	return fmt.Sprintf("what it would replace could not be kept (%v); save or remove .reload/%s first", err, digestFile)
+}
+
+func textNoSuch(number int) string { return fmt.Sprintf("there is no digest %d", number) }
+
 // What commands say about the digest.
 const (
+	textNothingKept  = "no other digest of this project is kept"
 	textNothingThere = "there is no digest in this project; /cc-reload:snapshot writes one"
 	textEmptyDigest  = "there is no digest on standard input"
 )
@@ -144,6 +173,40 @@ func (w Written) String() string {
 		fmt.Fprintf(&b, "It lacks %s.\n", strings.Join(w.Lacks, ", "))
 	}
 	return b.String()
+}
+
+// String is a line of the list.
+func (k Kept) String() string {
+	number := "now"
+	if k.Number > 0 {
+		number = strconv.Itoa(k.Number)
+	}
+	var marks string
+	if k.Thin {
+		marks += ", says nothing"
+	}
+	if k.Mechanical {
+		marks += ", mechanical"
+	}
+	what := k.Intent
+	if k.Problem != "" {
+		what = k.Problem
+	}
+	return fmt.Sprintf("%3s  %s old, %s%s: %s\n", number, age(k.AgeSeconds), k.Owner, marks, cmp.Or(what, "(no intent)"))
+}
+
+// String says what was brought back, and who gets it.
+func (r Restored) String() string {
+	s := fmt.Sprintf("Restored: the digest of %s ago, by %s: %s\n", age(r.AgeSeconds), r.Owner, cmp.Or(r.Intent, "(no intent)"))
+	switch {
+	case r.NotArmed != nil:
+		s += fmt.Sprintf("NOT armed: %v. When that is put right, run `ccreload reload arm`.\n", r.NotArmed)
+	case r.Armed:
+		s += "It is armed: the next session starts with it.\n"
+	default:
+		s += "`ccreload reload arm` hands it to the next session.\n"
+	}
+	return s + "What it replaces is kept, too: see `ccreload reload list`.\n"
 }
 
 // String says how things stand in plain sentences.
@@ -322,8 +385,17 @@ func textAside(owner, name string) string {
 	return fmt.Sprintf("cc-reload: the digest of another session (%s) was about to be overwritten; a copy is kept in .reload/%s.", shortID(owner), name)
 }
 
-func textNotAside(owner string) string {
-	return fmt.Sprintf("⚠ cc-reload: the digest of another session (%s) is being overwritten and could NOT be saved aside.", shortID(owner))
+// textKept is textAside where there is no copy beside the digest, but perhaps
+// one in the history.
+func textKept(owner string, kept bool) string {
+	whose := "a digest that cannot be read"
+	if owner != "" {
+		whose = fmt.Sprintf("the digest of another session (%s)", shortID(owner))
+	}
+	if kept {
+		return "cc-reload: " + whose + " is being overwritten; `ccreload reload restore` brings it back."
+	}
+	return "⚠ cc-reload: " + whose + " is being overwritten and could NOT be saved aside."
 }
 
 // textMissing is for the model.

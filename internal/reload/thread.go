@@ -58,6 +58,7 @@ func sessionStart(call *host.Call) (host.Output, error) {
 		t.Try("the model was not stamped", errors.Join(figure.Write(tx), model.Write(tx)))
 		t.Try("the settings were not stamped", stampEffective(tx, call))
 		t.Try("what git said was not noted", t.trust.write(tx))
+		t.Try("the digest was not kept", see(tx))
 	})
 	if !out.Silent() {
 		return out, err

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -63,6 +64,10 @@ func NewDir(path string) Dir { return Dir{path} }
 // when name is empty.
 func (d Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
+// Sub returns the directory called name inside this one. It has a lock of its
+// own.
+func (d Dir) Sub(name string) Dir { return Dir{d.Path(name)} }
+
 // open returns the directory, refusing a link in its place: a repository
 // could ship one that leads anywhere.
 func (d Dir) open() (*os.Root, error) {
@@ -94,6 +99,9 @@ type Reader interface {
 	Kind(name string) Kind
 	// Stat reports what stands at name and, for a File, when it was last written.
 	Stat(name string) (Kind, time.Time)
+	// Revision returns what is another whenever the file at name has been written
+	// in between, "" where no regular file stands. It reads nothing of the file.
+	Revision(name string) string
 	// NotRegular returns a sentence about what stands at name, an ErrUnsafe, if
 	// that is Other; nil if not.
 	NotRegular(name string) error
@@ -144,6 +152,22 @@ func (r reader) Stat(name string) (Kind, time.Time) {
 	return Other, time.Time{}
 }
 
+// Revision is Reader.Revision.
+func (r reader) Revision(name string) string {
+	if r.err != nil {
+		return ""
+	}
+	info, err := r.root.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	var b []byte
+	for _, n := range []int64{info.Size(), info.ModTime().UnixNano(), changed(info)} {
+		b = append(strconv.AppendInt(b, n, 36), '-')
+	}
+	return string(b)
+}
+
 // NotRegular is Reader.NotRegular.
 func (r reader) NotRegular(name string) error {
 	if r.err != nil && !errors.Is(r.err, fs.ErrNotExist) {
@@ -174,6 +198,13 @@ func (d Dir) Stat(name string) (Kind, time.Time) {
 	v := d.View()
 	defer v.Close()
 	return v.Stat(name)
+}
+
+// Revision is Reader.Revision.
+func (d Dir) Revision(name string) string {
+	v := d.View()
+	defer v.Close()
+	return v.Revision(name)
 }
 
 // NotRegular is Reader.NotRegular.
@@ -284,6 +315,9 @@ type Tx struct {
 	reader
 	dir Dir
 }
+
+// Sub is Dir.Sub.
+func (tx *Tx) Sub(name string) Dir { return tx.dir.Sub(name) }
 
 // Write replaces name with data in one step. A link at name is replaced, not
 // followed; anything else that is no regular file is ErrUnsafe and stays.
