@@ -113,7 +113,8 @@ func guard(call *host.Call, s Settings) (said string, err error) {
 		doc, _, odd := readDigest(dir)
 		_, wrote := dir.Stat(digestFile)
 		owner := notes.FrontValue(doc, keyOwner)
-		if odd != nil || isForeign(owner, begin.Session, begin.Now.Sub(wrote), s.OwnerWindow) {
+		copied, _ := dir.Read(asideName(owner), maxFile)
+		if odd != nil || isForeign(owner, begin.Session, begin.Now.Sub(wrote), s.OwnerWindow) && string(copied) != doc {
 			said = textKept(owner, kept == nil)
 		}
 	}

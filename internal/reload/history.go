@@ -65,6 +65,14 @@ func keepDigest(history state.Dir, from state.Reader) error {
 		return nil
 	}
 	_, wrote := from.Stat(digestFile)
+	// Most of the time it is there already, which takes no lock to see.
+	view := history.View()
+	defer view.Close()
+	if names := keptNames(view.Names()); len(names) > 0 {
+		if old, err := view.Read(names[0], maxKept); err == nil && bytes.Equal(old, data) {
+			return nil
+		}
+	}
 	return history.WithLock(historyTimeout, func(tx *state.Tx) error {
 		names := keptNames(tx.Names())
 		next := 1
