@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/jsonscan"
 	"github.com/ccreload/ccreload/internal/redact"
+	"github.com/ccreload/ccreload/internal/shell"
 )
 
 // Limits of what Facts holds, however long the session was. Of lists the
@@ -19,8 +22,9 @@ import (
 // as the host counts them.
 const (
 	MaxPrompts  = 50
-	MaxEdited   = 200
+	MaxFiles    = 200
 	MaxCommands = 100
+	MaxKeys     = 100
 	MaxTodo     = 100
 
 	MaxPromptText  = 4000
@@ -31,11 +35,13 @@ const (
 	MaxAnswer      = 8000
 )
 
-// Facts are the mechanical facts of a session.
+// Facts are the mechanical facts of a session. All lists but Todo have the newest
+// first.
 type Facts struct {
-	Prompts  []Prompt  // what a person typed, oldest first
-	Edited   []string  // files written or edited, in the order of the first touch, as the tool was given them
-	Commands []Command // shell commands, oldest first
+	Prompts  []Prompt  // what a person typed
+	Files    []File    // that a tool read or wrote, or a command names, by their last touch
+	Commands []Command // shell commands
+	Keys     []string  // programs and subcommands that were run ("go test"), each once
 	Todo     []Item    // the todo list as it stands at the end
 	Answer   string    // last text of the main thread's model
 
@@ -46,6 +52,14 @@ type Facts struct {
 type Prompt struct {
 	Time time.Time
 	Text string
+}
+
+// File is one file, under the name that was used for it.
+type File struct {
+	Path   string
+	Edited bool // else it was read, or Named
+	Named  bool // only a command names it
+	Before bool // not touched since the last compaction
 }
 
 // Command is one shell command.
@@ -61,15 +75,37 @@ type Item struct {
 	Text, Status string
 }
 
-// ReadFacts reads a transcript, of one beyond all measure the end (maxReach,
-// maxRows). Prompts, Edited and Commands are those
+// Done reports whether nothing is left to do of an item.
+func (i Item) Done() bool { return i.Status == "completed" }
+
+// Begun reports whether an item is being worked on.
+func (i Item) Begun() bool { return i.Status == "in_progress" }
+
+// Open returns what is still to be done, what was begun first.
+func (f Facts) Open() []Item {
+	open := slices.DeleteFunc(slices.Clone(f.Todo), Item.Done)
+	slices.SortStableFunc(open, func(a, b Item) int {
+		switch {
+		case a.Begun() == b.Begun():
+			return 0
+		case a.Begun():
+			return -1
+		}
+		return 1
+	})
+	return open
+}
+
+// ReadFacts reads the live branch of a transcript, of one beyond all measure the
+// end (maxReach, maxRows). Prompts, Files, Commands and Keys are those
 // of rows stamped since or later; a zero since means all. The other facts are
 // the state at the end, whenever it came about.
 //
-// Subagents, API errors, the host's own replies and its compaction summaries
-// (case F76) are no part of it, and a prompt is only what a person typed
-// (IsTyped). The directory is the one the rows name, since the name of the
-// transcript's folder cannot be decoded (case F47). All texts are redacted.
+// Turns that were taken back (case F75), subagents, API errors, the host's own
+// replies and its compaction summaries (case F76) are no part of it, and a prompt
+// is only what a person typed (Typed). The directory is the one the rows name,
+// since the name of the transcript's folder cannot be decoded (case F47). All
+// texts are redacted.
 //
 // A path that is missing or not a regular file is an error.
 func ReadFacts(path string, since time.Time) (Facts, error) {
@@ -78,69 +114,86 @@ func ReadFacts(path string, since time.Time) (Facts, error) {
 		return Facts{}, err
 	}
 	defer f.Close()
-	begin := within(f, size)
-	return readFacts(io.NewSectionReader(f, begin, size-begin), since)
+	return readFacts(f, size, since)
 }
 
-func readFacts(r io.Reader, since time.Time) (Facts, error) {
-	s := factScan{since: since}
-	lines := newForwards(r)
+// FactsAt is ReadFacts of the first size bytes of r, which hold whole rows.
+func FactsAt(r io.ReaderAt, size int64) (Facts, error) { return readFacts(r, size, time.Time{}) }
+
+func readFacts(r io.ReaderAt, size int64, since time.Time) (Facts, error) {
+	s := factScan{since: since, results: map[string]result{}, keys: map[string]bool{}, files: map[string]int{}, replies: map[string][]block{}}
+	rows := newBranch(r, size)
 	for {
-		line, ok := lines.next()
+		row, live, ok := rows.next()
 		if !ok {
 			break
 		}
-		if row, ok := parseRow(line); ok && !row.sidechain {
-			s.row(row)
+		if rows.linear {
+			clear(s.replies) // they come again
 		}
+		s.row(row, live)
 	}
-	return s.result(), lines.err
+	return s.facts(), rows.lines.err
 }
 
-// factScan takes the rows of a transcript from the oldest to the newest.
+// factScan takes the rows of a transcript from the newest to the oldest.
 type factScan struct {
 	Facts
-	since  time.Time
-	calls  []call // commands, writes and new tasks
-	todo   []Item // as TodoWrite writes it whole
-	tasks  []task // as TaskCreate and TaskUpdate build it up
-	byTask bool   // the latter was touched last
+	since     time.Time
+	results   map[string]result // of tool calls, by their id; those that matter
+	outputs   int               // how many of them hold an output
+	replies   map[string][]block
+	keys      map[string]bool
+	files     map[string]int // index in Files
+	compacted bool           // a compaction has been passed
+	list      []Item         // as TodoWrite last wrote it whole
+	listed    bool
+	tasks     []taskCall // calls of TaskCreate and TaskUpdate, the newest first
 }
 
-// call is a call of a tool. Whether it worked is told later, in a row of its own.
-type call struct {
-	id      string
-	path    string // of a file that is written
-	Command        // else
+// result is what a tool call came to.
+type result struct {
+	failed bool
+	output string
+	task   string // id of the task that was created
 }
 
-type task struct {
-	call, id string
-	Item
+// taskCall is a call that changes one entry of the todo list.
+type taskCall struct {
+	create              bool
+	id, subject, status string
 }
 
-// maxCalls is how many calls are remembered: so many that the lists made of
-// them are full.
-const maxCalls = 1000
+// How many results keep what they said, and how many replies of which it is not
+// clear yet whether they are live are held.
+const (
+	maxOutputs = 2 * MaxCommands
+	maxReplies = 64
+	maxTasks   = 1000
+)
 
-func (s *factScan) row(r row) {
-	keep(&s.Version, r.version, MaxPath)
-	keep(&s.Cwd, r.cwd, MaxPath)
-	keep(&s.Branch, r.branch, MaxPath)
+func (s *factScan) row(r row, live bool) {
+	if live {
+		keep(&s.Version, r.version, MaxPath)
+		keep(&s.Cwd, r.cwd, MaxPath)
+		keep(&s.Branch, r.branch, MaxPath)
+	}
 	switch {
 	case r.user():
-		s.user(r)
+		s.user(r, live)
 	case r.assistant() && !r.apiError:
-		s.assistant(r)
-	case jsonscan.Is(r.kind, "attachment"):
+		s.assistant(r, live)
+	case live && jsonscan.Is(r.kind, "attachment"):
 		s.attached(r)
+	case live && r.boundary():
+		s.compacted = true
 	}
 }
 
-// keep replaces old by a JSON string that is not empty.
-func keep(old *string, value []byte, limit int) {
-	if s := jsonscan.Text(value); s != "" && s != *old {
-		*old = clean(s, limit)
+// keep sets a text that is not known yet.
+func keep(text *string, value []byte, limit int) {
+	if *text == "" {
+		*text = clean(jsonscan.Text(value), limit)
 	}
 }
 
@@ -156,10 +209,6 @@ type block struct {
 	ID    string          `json:"id"` // tool_use
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
-
-	ToolUseID string          `json:"tool_use_id"` // tool_result
-	Content   json.RawMessage `json:"content"`
-	IsError   bool            `json:"is_error"`
 }
 
 // blocks returns the content of a message, a plain string as one text block.
@@ -192,17 +241,19 @@ func (s *factScan) when(r row) (time.Time, bool) {
 	return t, err != nil || !t.Before(s.since)
 }
 
-func (s *factScan) user(r row) {
-	list := blocks(jsonscan.Member(r.message, "content"))
-	for _, b := range list {
-		if b.Type == "tool_result" {
-			s.finish(r, b)
-		}
+// user takes what a person typed, and the results of tools: those of calls that
+// ran side by side hang on different rows, not all of them in the live branch.
+func (s *factScan) user(r row, live bool) {
+	content := jsonscan.Member(r.message, "content")
+	if bytes.Contains(content, []byte(`"tool_result"`)) {
+		jsonscan.Array(content, func(value []byte) { s.finish(r, value) })
 	}
-	if r.meta || r.summary || r.screenOnly {
+	if !live || r.meta || r.summary || r.screenOnly {
 		return
 	}
-	s.prompt(r, r.origin, list)
+	if kind := jsonscan.Member(r.origin, "kind"); kind == nil || jsonscan.Is(kind, "human") {
+		s.prompt(r, content)
+	}
 }
 
 // attached notes what a person typed while a turn was running: the host keeps
@@ -222,55 +273,88 @@ func (s *factScan) attached(r row) {
 		}
 	})
 	if jsonscan.Is(kind, "queued_command") && (mode == nil || jsonscan.Is(mode, "prompt")) {
-		s.prompt(r, origin, blocks(prompt))
+		if kind := jsonscan.Member(origin, "kind"); kind == nil || jsonscan.Is(kind, "human") {
+			s.prompt(r, prompt)
+		}
 	}
 }
 
-func (s *factScan) prompt(r row, origin []byte, list []block) {
-	if kind := jsonscan.Member(origin, "kind"); kind != nil && !jsonscan.Is(kind, "human") {
-		return
-	}
+func (s *factScan) prompt(r row, content []byte) {
 	t, ok := s.when(r)
-	if !ok {
+	if !ok || len(s.Prompts) == MaxPrompts {
 		return
 	}
 	var typed []string
-	for _, b := range list {
-		if b.Type == "text" && strings.TrimSpace(b.Text) != "" && IsTyped(b.Text) {
-			typed = append(typed, strings.TrimSpace(b.Text))
+	for _, b := range blocks(content) {
+		if b.Type == "text" {
+			if text := Typed(b.Text); text != "" {
+				typed = append(typed, text)
+			}
 		}
 	}
 	if len(typed) > 0 {
-		s.Prompts = newest(s.Prompts, MaxPrompts, Prompt{t, clean(strings.Join(typed, "\n\n"), MaxPromptText)})
+		s.Prompts = append(s.Prompts, Prompt{t, clean(strings.Join(typed, "\n\n"), MaxPromptText)})
 	}
 }
 
-// newest appends v and drops from the front what is more than limit.
-func newest[T any](list []T, limit int, v T) []T {
-	if len(list) == limit {
-		list = slices.Delete(list, 0, 1)
-	}
-	return append(list, v)
-}
-
-func (s *factScan) assistant(r row) {
-	if jsonscan.Is(jsonscan.Member(r.message, "model"), synthetic) {
+// assistant takes a row of a reply. A reply with several calls is several rows,
+// and which of them the next row hangs on depends on which call was done first:
+// they are all live if one is.
+func (s *factScan) assistant(r row, live bool) {
+	var id, model string
+	var content []byte
+	jsonscan.Object(r.message, func(key, value []byte) {
+		switch string(key) {
+		case "id":
+			id = jsonscan.Plain(value)
+		case "model":
+			model = jsonscan.Plain(value)
+		case "content":
+			content = value
+		}
+	})
+	if model == synthetic {
 		return
 	}
-	var said []string
-	for _, b := range blocks(jsonscan.Member(r.message, "content")) {
-		switch b.Type {
-		case "text":
-			if t := strings.TrimSpace(b.Text); t != "" {
-				said = append(said, t)
+	if !live {
+		if id != "" && bytes.Contains(content, []byte(`"tool_use"`)) {
+			if len(s.replies) == maxReplies {
+				clear(s.replies)
 			}
-		case "tool_use":
+			s.replies[id] = append(s.replies[id], calls(content)...)
+		}
+		return
+	}
+	list := blocks(content)
+	if later := s.replies[id]; id != "" && len(later) > 0 {
+		slices.Reverse(later)
+		list = append(list, later...)
+		delete(s.replies, id)
+	}
+	var said []string
+	for _, b := range list {
+		if t := strings.TrimSpace(b.Text); b.Type == "text" && t != "" {
+			said = append(said, t)
+		}
+	}
+	if len(said) > 0 && s.Answer == "" {
+		s.Answer = clean(strings.Join(said, "\n\n"), MaxAnswer)
+	}
+	for _, b := range slices.Backward(list) {
+		if b.Type == "tool_use" {
 			s.use(r, b)
 		}
 	}
-	if len(said) > 0 {
-		s.Answer = clean(strings.Join(said, "\n\n"), MaxAnswer)
+}
+
+// calls returns the tool calls of a message, the last first.
+func calls(content []byte) []block {
+	list := slices.DeleteFunc(blocks(content), func(b block) bool { return b.Type != "tool_use" })
+	for i := range list {
+		list[i].Input = bytes.Clone(list[i].Input)
 	}
+	slices.Reverse(list)
+	return list
 }
 
 // use notes a tool call. Calls of tools that leave no mark are ignored.
@@ -285,7 +369,7 @@ func (s *factScan) use(r row, b block) {
 		Status   string          `json:"status"`
 	}
 	switch b.Name {
-	case "Bash", "PowerShell", "Write", "Edit", "MultiEdit", "NotebookEdit", "TodoWrite", "TaskCreate", "TaskUpdate":
+	case "Bash", "PowerShell", "Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "TodoWrite", "TaskCreate", "TaskUpdate":
 	default:
 		return
 	}
@@ -293,49 +377,89 @@ func (s *factScan) use(r row, b block) {
 		return
 	}
 	_, recent := s.when(r)
+	done := s.results[b.ID]
 	switch b.Name {
 	case "Bash", "PowerShell":
 		if recent && in.Command != "" {
-			s.calls = newest(s.calls, maxCalls, call{id: b.ID, Command: Command{Text: clean(in.Command, MaxCommandText)}})
+			s.command(in.Command, done)
 		}
 	case "TodoWrite":
-		s.todo, s.byTask = todos(in.Todos), false
-	case "TaskCreate":
-		s.byTask = true
-		s.tasks = newest(s.tasks, MaxTodo, task{call: b.ID, Item: Item{clean(in.Subject, MaxTodoText), "pending"}})
-	case "TaskUpdate":
-		s.byTask = true
-		s.updateTask(taskID(in.TaskID), in.Subject, in.Status)
+		if !s.listed && len(s.tasks) == 0 {
+			s.list, s.listed = todos(in.Todos), true
+		}
+	case "TaskCreate", "TaskUpdate":
+		if !s.listed && !done.failed && len(s.tasks) < maxTasks {
+			t := taskCall{b.Name == "TaskCreate", taskID(in.TaskID), clean(in.Subject, MaxTodoText), clean(in.Status, MaxTodoText)}
+			if t.create {
+				t.id, t.status = done.task, "pending"
+			}
+			s.tasks = append(s.tasks, t)
+		}
 	default:
-		if path := clean(in.File+in.Notebook, MaxPath); recent && path != "" {
-			s.calls = newest(s.calls, maxCalls, call{id: b.ID, path: path})
+		if path := clean(in.File+in.Notebook, MaxPath); recent && path != "" && !done.failed {
+			s.touch(File{Path: path, Edited: b.Name != "Read", Before: s.compacted})
 		}
 	}
 }
 
-// finish takes the result of a tool call.
-func (s *factScan) finish(r row, b block) {
-	if b.ToolUseID == "" {
+// command notes a shell command, what it runs and the files it names.
+func (s *factScan) command(line string, done result) {
+	for _, c := range slices.Backward(shell.Commands(line)) {
+		if key := clean(c.Key(), MaxPath); key != "" && !c.LooksAround() && !s.keys[key] && len(s.Keys) < MaxKeys {
+			s.keys[key] = true
+			s.Keys = append(s.Keys, key)
+		}
+	}
+	for _, path := range shell.Files(line) {
+		s.touch(File{Path: clean(path, MaxPath), Named: true, Before: s.compacted})
+	}
+	if len(s.Commands) < MaxCommands {
+		s.Commands = append(s.Commands, Command{clean(line, MaxCommandText), done.failed, done.output})
+	}
+}
+
+// touch notes that a file was used. What is known of it is of a later use.
+func (s *factScan) touch(f File) {
+	i, ok := s.files[f.Path]
+	if !ok {
+		if len(s.Files) < MaxFiles {
+			s.files[f.Path] = len(s.Files)
+			s.Files = append(s.Files, f)
+		}
 		return
 	}
-	for i := range s.calls {
-		if c := &s.calls[i]; c.id == b.ToolUseID {
-			c.Failed = b.IsError
-			if b.IsError {
-				c.Output = firstLines(resultText(b.Content))
-			}
-			return
+	s.Files[i].Edited = s.Files[i].Edited || f.Edited
+	s.Files[i].Named = s.Files[i].Named && f.Named
+}
+
+// finish takes a block of a user's row, for the result of a tool call. Of one that
+// worked nothing has to be known.
+func (s *factScan) finish(r row, block []byte) {
+	var id, content []byte
+	failed := false
+	jsonscan.Object(block, func(key, value []byte) {
+		switch string(key) {
+		case "tool_use_id":
+			id = value
+		case "content":
+			content = value
+		case "is_error":
+			failed = jsonscan.True(value)
 		}
+	})
+	if len(id) == 0 {
+		return
 	}
-	for i := range s.tasks {
-		if t := &s.tasks[i]; t.call == b.ToolUseID {
-			if b.IsError {
-				s.tasks = slices.Delete(s.tasks, i, i+1)
-			} else {
-				t.id = createdID(r.toolResult, b.Content)
-			}
-			return
+	switch task := createdID(r.toolResult, content); {
+	case failed:
+		done := result{failed: true}
+		if s.outputs < maxOutputs {
+			s.outputs++
+			done.output = firstLines(resultText(content))
 		}
+		s.results[jsonscan.Plain(id)] = done
+	case task != "":
+		s.results[jsonscan.Plain(id)] = result{task: task}
 	}
 }
 
@@ -354,24 +478,35 @@ func todos(list []byte) []Item {
 	return items
 }
 
-func (s *factScan) updateTask(id, subject, status string) {
-	for i := range s.tasks {
-		t := &s.tasks[i]
-		if id == "" || t.id != id {
+// tasked returns the todo list that the calls of the task tools built up.
+func (s *factScan) tasked() []Item {
+	type task struct {
+		id string
+		Item
+	}
+	var list []task
+	for _, c := range slices.Backward(s.tasks) {
+		if c.create {
+			if len(list) == MaxTodo {
+				list = slices.Delete(list, 0, 1)
+			}
+			list = append(list, task{c.id, Item{c.subject, c.status}})
 			continue
 		}
-		if status == "deleted" {
-			s.tasks = slices.Delete(s.tasks, i, i+1)
-			return
+		i := slices.IndexFunc(list, func(t task) bool { return c.id != "" && t.id == c.id })
+		switch {
+		case i < 0:
+		case c.status == "deleted":
+			list = slices.Delete(list, i, i+1)
+		default:
+			list[i].Text, list[i].Status = cmp.Or(c.subject, list[i].Text), cmp.Or(c.status, list[i].Status)
 		}
-		if subject != "" {
-			t.Text = clean(subject, MaxTodoText)
-		}
-		if status != "" {
-			t.Status = clean(status, MaxTodoText)
-		}
-		return
 	}
+	var items []Item
+	for _, t := range list {
+		items = append(items, t.Item)
+	}
+	return items
 }
 
 // taskID returns the id of a task, which models write as text or as a number.
@@ -391,7 +526,10 @@ func createdID(result, content []byte) string {
 	if id := jsonscan.Plain(jsonscan.Member(jsonscan.Member(result, "task"), "id")); id != "" {
 		return id
 	}
-	_, rest, _ := strings.Cut(resultText(content), "#")
+	if len(content) > 1000 || !bytes.Contains(content, []byte("Task #")) {
+		return ""
+	}
+	_, rest, _ := strings.Cut(resultText(content), "Task #")
 	id, _, _ := strings.Cut(rest, " ")
 	return id
 }
@@ -422,22 +560,10 @@ func firstLines(s string) string {
 	return host.Cut(s[:end-1], MaxOutput)
 }
 
-func (s *factScan) result() Facts {
-	f := s.Facts
-	for _, c := range s.calls {
-		switch {
-		case c.path == "":
-			f.Commands = newest(f.Commands, MaxCommands, c.Command)
-		case !c.Failed && !slices.Contains(f.Edited, c.path):
-			f.Edited = newest(f.Edited, MaxEdited, c.path)
-		}
+func (s *factScan) facts() Facts {
+	s.Todo = s.list
+	if len(s.tasks) > 0 {
+		s.Todo = s.tasked()
 	}
-	f.Todo = s.todo
-	if s.byTask {
-		f.Todo = nil
-		for _, t := range s.tasks {
-			f.Todo = append(f.Todo, t.Item)
-		}
-	}
-	return f
+	return s.Facts
 }

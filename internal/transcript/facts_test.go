@@ -22,7 +22,7 @@ func factsOf(t *testing.T, content string, since time.Time) Facts {
 
 func prompts(f Facts) []string {
 	var list []string
-	for _, p := range f.Prompts {
+	for _, p := range slices.Backward(f.Prompts) {
 		list = append(list, p.Text)
 	}
 	return list
@@ -79,10 +79,10 @@ func TestFactsOfTools(t *testing.T) {
 		sidechain(use("ta", "Bash", `{"command":"ls"}`)),
 		use("tb", "Bash", `{"command":"make","timeout":"soon"}`),
 	), time.Time{})
-	if want := []string{"/p/a.go", "n.ipynb", "/p/d.go"}; !slices.Equal(got.Edited, want) {
-		t.Errorf("edited %q, want %q", got.Edited, want)
+	if want := []File{{Path: "/p/d.go", Edited: true}, {Path: "/p/c.go"}, {Path: "n.ipynb", Edited: true}, {Path: "/p/a.go", Edited: true}}; !slices.Equal(got.Files, want) {
+		t.Errorf("files %+v, want %+v", got.Files, want)
 	}
-	want := []Command{{Text: "go vet ./..."}, {Text: "go test ./...", Failed: true, Output: "1\n2\n3\n4\n5\n6\n7\n8"}, {Text: "make"}}
+	want := []Command{{Text: "make"}, {Text: "go test ./...", Failed: true, Output: "1\n2\n3\n4\n5\n6\n7\n8"}, {Text: "go vet ./..."}}
 	if !slices.Equal(got.Commands, want) {
 		t.Errorf("commands %+v, want %+v", got.Commands, want)
 	}
@@ -159,8 +159,9 @@ func TestSinceLimitsWhatWasDoneNotWhatIs(t *testing.T) {
 	got := factsOf(t, content, time.Date(2026, 11, 30, 11, 0, 0, 0, time.UTC))
 	want := Facts{
 		Prompts:  []Prompt{{time.Date(2026, 11, 30, 11, 0, 0, 0, time.UTC), "late"}},
-		Edited:   []string{"late"},
+		Files:    []File{{Path: "late", Edited: true}},
 		Commands: []Command{{Text: "late"}},
+		Keys:     []string{"late"},
 		Todo:     []Item{{"open", "pending"}},
 		Answer:   "Early.",
 		Branch:   "main", Cwd: "/home/ann/proj", Version: "2.1.332",
@@ -183,7 +184,7 @@ func TestFactsAreBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("界", 9000)
 	var rows []string
-	for i := range 2 * MaxEdited {
+	for i := range 2 * MaxFiles {
 		n := strings.Repeat("i", i+1)
 		rows = append(rows, typed(n+long),
 			reply(toolUse("b"+n, "Bash", `{"command":`+quote(n+long)+`}`), usage(1)), toolResult("b"+n, long, true),
@@ -195,11 +196,11 @@ func TestFactsAreBounded(t *testing.T) {
 	}
 	rows = append(rows, reply(textBlock(strings.Repeat("界", 9000)), usage(1)))
 	got := factsOf(t, lines(rows...), time.Time{})
-	if len(got.Prompts) != MaxPrompts || len(got.Commands) != MaxCommands || len(got.Edited) != MaxEdited || len(got.Todo) != MaxTodo {
-		t.Errorf("%d prompts, %d commands, %d files, %d todo items", len(got.Prompts), len(got.Commands), len(got.Edited), len(got.Todo))
+	if len(got.Prompts) != MaxPrompts || len(got.Commands) != MaxCommands || len(got.Files) != MaxFiles || len(got.Todo) != MaxTodo {
+		t.Errorf("%d prompts, %d commands, %d files, %d todo items", len(got.Prompts), len(got.Commands), len(got.Files), len(got.Todo))
 	}
-	if last := got.Prompts[MaxPrompts-1].Text; len(last) != 2*MaxEdited {
-		t.Errorf("the newest prompt has %d bytes, want the last one's %d", len(last), 2*MaxEdited)
+	if last := got.Prompts[0].Text; len(last) != 2*MaxFiles {
+		t.Errorf("the newest prompt has %d bytes, want the last one's %d", len(last), 2*MaxFiles)
 	}
 	if host.Len(got.Answer) > MaxAnswer {
 		t.Errorf("the answer has %d characters", host.Len(got.Answer))
@@ -212,7 +213,7 @@ func TestFactsAreBounded(t *testing.T) {
 		}
 	}
 	for i := range got.Prompts {
-		if host.Len(got.Prompts[i].Text) > MaxPromptText || host.Len(got.Edited[i]) > MaxPath || host.Len(got.Todo[i].Text) > MaxTodoText {
+		if host.Len(got.Prompts[i].Text) > MaxPromptText || host.Len(got.Files[i].Path) > MaxPath || host.Len(got.Todo[i].Text) > MaxTodoText {
 			t.Fatal("a text is too long")
 		}
 	}
@@ -234,11 +235,11 @@ func TestFactsOfRecordedSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		var commands []string
-		for _, c := range f.Commands {
+		for _, c := range slices.Backward(f.Commands) {
 			commands = append(commands, c.Text)
 		}
-		if got := prompts(f); !slices.Equal(got, want.prompts) || !slices.Equal(f.Edited, want.edited) || !slices.Equal(commands, want.commands) || f.Answer != want.answer {
-			t.Errorf("%s: prompts %q, edited %q, commands %q, answer %q", name, got, f.Edited, commands, f.Answer)
+		if got := prompts(f); !slices.Equal(got, want.prompts) || !slices.Equal(f.Paths(Edited), want.edited) || !slices.Equal(commands, want.commands) || f.Answer != want.answer {
+			t.Errorf("%s: prompts %q, files %+v, commands %q, answer %q", name, got, f.Files, commands, f.Answer)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func FuzzFacts(f *testing.F) {
 		reply(toolUse("u1", "TaskUpdate", `{"taskId":1,"status":"deleted"}`), "{}"),
 		reply(toolUse("b1", "Bash", `{"command":"ls"}`)+","+toolUse("w1", "Write", `{"file_path":"a"}`), "{}"), toolResult("w1", "no", true))))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := readFacts(strings.NewReader(string(data)), time.Time{})
+		got, err := readFacts(strings.NewReader(string(data)), int64(len(data)), time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,8 +75,8 @@ func FuzzFacts(f *testing.F) {
 				t.Fatalf("command %+v", c)
 			}
 		}
-		late, _ := readFacts(strings.NewReader(string(data)), farAway)
-		if len(late.Prompts) > len(got.Prompts) || len(late.Edited) > len(got.Edited) || late.Answer != got.Answer || len(late.Todo) != len(got.Todo) {
+		late, _ := readFacts(strings.NewReader(string(data)), int64(len(data)), farAway)
+		if len(late.Prompts) > len(got.Prompts) || len(late.Files) > len(got.Files) || late.Answer != got.Answer || len(late.Todo) != len(got.Todo) {
 			t.Fatalf("with a limit in time: %+v\nwithout: %+v", late, got)
 		}
 	})

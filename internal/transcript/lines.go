@@ -1,9 +1,7 @@
 package transcript
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -68,6 +66,7 @@ type backwards struct {
 	tail   int64 // how much of the line that ends there lies behind buf[:end]
 	blocks int   // how many have been read
 	row    []byte
+	head   []byte // the first bytes of a row that was too long
 	done   bool
 	err    error
 }
@@ -107,11 +106,11 @@ func (b *backwards) next() (line []byte, ok bool) {
 	return nil, false
 }
 
+// offset returns where in the file what has not been yielded ends.
+func (b *backwards) offset() int64 { return b.pos + int64(b.end) }
+
 // long returns a line that begins at buf[begin] and goes on behind the block.
 func (b *backwards) long(begin int, length int64) (line []byte, ok bool) {
-	if length > maxLine {
-		return nil, true
-	}
 	at := b.pos + int64(begin)
 	head := b.buf[begin:b.end]
 	if len(head) < headSize {
@@ -120,7 +119,8 @@ func (b *backwards) long(begin int, length int64) (line []byte, ok bool) {
 			return nil, false
 		}
 	}
-	if b.skip(head[:min(len(head), headSize)]) {
+	b.head = head[:min(len(head), headSize)]
+	if length > maxLine || b.skip(b.head) {
 		return nil, true
 	}
 	if int64(cap(b.row)) < length {
@@ -162,51 +162,4 @@ func lastNewline(p []byte) int {
 		return -1
 	}
 	return first + bytes.LastIndexByte(p[first:], '\n')
-}
-
-// within returns the offset of the first line that is within reach of the end.
-func within(r io.ReaderAt, size int64) int64 {
-	buf := make([]byte, lastBlock)
-	for pos, rows := size, 0; pos > 0; {
-		n := min(pos, lastBlock)
-		pos -= n
-		if _, err := r.ReadAt(buf[:n], pos); err != nil {
-			return 0 // who reads on from there is told
-		}
-		rows += bytes.Count(buf[:n], []byte{'\n'})
-		if first := bytes.IndexByte(buf[:n], '\n'); first >= 0 && (rows > maxRows || size-pos > maxReach) {
-			return pos + int64(first) + 1
-		}
-	}
-	return 0
-}
-
-// forwards yields the lines of a file from the first to the last.
-type forwards struct {
-	r   *bufio.Reader
-	err error
-}
-
-func newForwards(r io.Reader) *forwards { return &forwards{r: bufio.NewReaderSize(r, maxLine+1)} }
-
-// next is like backwards.next, in the other direction.
-func (f *forwards) next() (line []byte, ok bool) {
-	line, err := f.r.ReadSlice('\n')
-	long := errors.Is(err, bufio.ErrBufferFull)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = f.r.ReadSlice('\n')
-	}
-	switch {
-	case err == nil:
-		line = line[:max(0, len(line)-1)]
-	case !errors.Is(err, io.EOF):
-		f.err = err
-		return nil, false
-	case len(line) == 0:
-		return nil, false
-	}
-	if long {
-		line = nil
-	}
-	return line, true
 }

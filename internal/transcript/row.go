@@ -24,6 +24,9 @@ type row struct {
 
 	session, version, cwd, branch, time []byte
 
+	uuid, parent  []byte // of this row, and of the one before it
+	logicalParent []byte // of a compaction's row: the one before the compaction
+
 	message, origin, compact, attachment, toolResult []byte
 }
 
@@ -47,6 +50,12 @@ func parseRow(line []byte) (row, bool) {
 			r.screenOnly = jsonscan.True(value)
 		case "isApiErrorMessage":
 			r.apiError = jsonscan.True(value)
+		case "uuid":
+			r.uuid = value
+		case "parentUuid":
+			r.parent = value
+		case "logicalParentUuid":
+			r.logicalParent = value
 		case "sessionId":
 			r.session = value
 		case "version":
@@ -75,6 +84,11 @@ func parseRow(line []byte) (row, bool) {
 func (r row) assistant() bool { return jsonscan.Is(r.kind, "assistant") && !r.sidechain }
 
 func (r row) user() bool { return jsonscan.Is(r.kind, "user") && !r.sidechain }
+
+// inThread reports whether a row can be the newest one of the thread.
+func (r row) inThread() bool {
+	return jsonscan.Is(r.kind, "user") || jsonscan.Is(r.kind, "assistant") || jsonscan.Is(r.kind, "system") || jsonscan.Is(r.kind, "attachment")
+}
 
 func (r row) boundary() bool {
 	return jsonscan.Is(r.kind, "system") && jsonscan.Is(r.subtype, "compact_boundary") && !r.sidechain
