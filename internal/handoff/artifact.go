@@ -31,8 +31,14 @@ const (
 const (
 	maxPrompts  = 4
 	maxFiles    = 15
+	maxRead     = 15
+	maxBefore   = 10
+	maxNamed    = 8
+	maxRan      = 6
+	maxKeys     = 15
 	maxCommands = 5
 	maxTodo     = 12
+	maxLeft     = 8
 	promptText  = 700
 	answerText  = 900
 	outputText  = 300
@@ -47,6 +53,7 @@ type document struct {
 	Time    time.Time
 	Git     gitFacts
 	Facts   transcript.Facts
+	Left    []notes.OpenItem // what earlier sessions left open
 	Home    string
 	// Headings are the titles of the sections.
 	Headings []string
@@ -55,7 +62,7 @@ type document struct {
 // render returns the artifact and how many secrets were taken out of it.
 func (d *document) render() (text string, redacted int) {
 	var body string
-	for i, lines := range []func() []string{d.why, d.status, d.goOn, d.first, func() []string { return []string{textPushPolicy(d.Git)} }, d.verify, d.gotchas} {
+	for i, lines := range []func() []string{d.why, d.status, d.goOn, d.command, func() []string { return []string{textPushPolicy(d.Git)} }, d.verify, d.gotchas} {
 		body += section(d.Headings[i], lines())
 	}
 	// Each piece is clean already; this is for what only shows in their midst.
@@ -114,9 +121,8 @@ func (d *document) why() []string {
 	if len(prompts) == 0 {
 		return []string{textNoPrompts}
 	}
-	last := prompts[len(prompts)-1]
-	out := append([]string{textLastPrompt, ""}, d.quote(last.Text, promptText)...)
-	if earlier := newest(prompts[:len(prompts)-1], maxPrompts); len(earlier) > 0 {
+	out := append([]string{textLastPrompt, ""}, d.quote(prompts[0].Text, promptText)...)
+	if earlier := first(prompts[1:], maxPrompts); len(earlier) > 0 {
 		out = append(out, "", textEarlier)
 		for _, p := range earlier {
 			out = append(out, "- "+d.line(p.Text, lineText))
@@ -142,8 +148,19 @@ func (d *document) status() []string {
 			}
 		}
 	}
-	if n := len(d.Facts.Edited); n > 0 {
-		out = append(out, "- "+textEdited+d.paths(d.Facts.Edited))
+	for _, kind := range []struct {
+		text string
+		pick func(transcript.File) bool
+		most int
+	}{
+		{textEdited, transcript.Edited, maxFiles},
+		{textRead, transcript.Read, maxRead},
+		{textEditedBefore, transcript.EditedBefore, maxBefore},
+		{textNamed, transcript.Named, maxNamed},
+	} {
+		if paths := d.Facts.Paths(kind.pick); len(paths) > 0 {
+			out = append(out, "- "+kind.text+d.paths(paths, kind.most))
+		}
 	}
 	return out
 }
@@ -179,16 +196,23 @@ func (d *document) change(f git.File) string {
 
 func (d *document) goOn() []string {
 	var out []string
-	open := slices.DeleteFunc(slices.Clone(d.Facts.Todo), func(i transcript.Item) bool { return i.Status == "completed" })
-	slices.SortStableFunc(open, func(a, b transcript.Item) int { return begun(b) - begun(a) })
+	open := d.Facts.Open()
 	for i, item := range open {
 		if i == maxTodo {
 			out = append(out, "- "+fmt.Sprintf(textMore, len(open)-i))
 			break
 		}
-		out = append(out, "- [ ] "+d.line(item.Text, lineText)+strings.Repeat(textBegun, begun(item)))
+		text := openMark + d.line(item.Text, lineText)
+		if item.Begun() {
+			text += textBegun
+		}
+		out = append(out, text)
 	}
-	if len(open) == 0 {
+	for _, item := range first(d.Left, maxLeft) {
+		item.Text = d.line(item.Text, lineText)
+		out = append(out, openMark+item.String())
+	}
+	if len(out) == 0 {
 		out = append(out, textNoTodo)
 	}
 	if d.Facts.Answer != "" {
@@ -198,33 +222,36 @@ func (d *document) goOn() []string {
 	return out
 }
 
-// begun is 1 for an item that is being worked on.
-func begun(i transcript.Item) int {
-	if i.Status == "in_progress" {
-		return 1
+// openMark begins the line of something that is still to be done.
+const openMark = "- [ ] "
+
+// left reads from an earlier document what its session left open.
+func (d *document) left(old string) []notes.OpenItem {
+	title := ""
+	for _, titles := range headings {
+		if _, ok := notes.Section(old, titles[secContinue]); ok {
+			title = titles[secContinue]
+		}
 	}
-	return 0
+	text, _ := notes.Section(old, title)
+	var items []notes.OpenItem
+	for line := range strings.Lines(text) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), strings.TrimSpace(openMark)+" "); ok {
+			items = append(items, notes.ParseItem(strings.TrimSuffix(text, textBegun)))
+		}
+	}
+	since, _, _ := strings.Cut(notes.FrontValue(old, keyTime), "T")
+	return notes.Carry(items, notes.FrontValue(old, keySession) != d.Session, since, func(text string) bool {
+		return slices.ContainsFunc(d.Facts.Todo, func(i transcript.Item) bool { return d.line(i.Text, lineText) == text })
+	})
 }
 
 // first is a command that shows where things stand and changes nothing.
-func (d *document) first() []string {
+func (d *document) command() []string {
 	if d.Git.absent() {
 		return []string{"```sh", "ls -la", "```"}
 	}
 	return []string{"```sh", "git status --short --branch", "```"}
-}
-
-// lastRuns returns the commands whose newest run failed, or those whose newest
-// run did not, oldest first.
-func lastRuns(list []transcript.Command, failed bool) []transcript.Command {
-	var out []transcript.Command
-	for _, c := range list {
-		out = slices.DeleteFunc(out, func(o transcript.Command) bool { return o.Text == c.Text })
-		if c.Failed == failed {
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 // isCheck reports whether a command line holds a word that says so.
@@ -237,9 +264,14 @@ func isCheck(command string) bool {
 func (d *document) verify() []string {
 	var out []string
 	list := func(failed bool, word string) {
-		runs := slices.DeleteFunc(lastRuns(d.Facts.Commands, failed), func(c transcript.Command) bool { return !isCheck(c.Text) })
-		for _, c := range newest(runs, maxCommands) {
-			out = append(out, "- "+word+d.code(c.Text, lineText))
+		n := 0
+		for i, c := range d.Facts.Commands {
+			// Only the newest run of a command says how things stand.
+			same := func(o transcript.Command) bool { return o.Text == c.Text }
+			if n < maxCommands && c.Failed == failed && isCheck(c.Text) && !slices.ContainsFunc(d.Facts.Commands[:i], same) {
+				n++
+				out = append(out, "- "+word+d.code(c.Text, lineText))
+			}
 		}
 	}
 	list(false, textPassed)
@@ -247,15 +279,23 @@ func (d *document) verify() []string {
 	if len(out) == 0 {
 		out = append(out, textNoChecks)
 	}
+	for _, c := range d.Facts.Ran(maxRan) {
+		if !strings.Contains(strings.Join(out, "\n"), d.code(c, lineText)) {
+			out = append(out, "- "+textRan+d.code(c, lineText))
+		}
+	}
+	if keys := d.Facts.AlsoRan(strings.Join(out, "\n"), maxKeys); len(keys) > 0 {
+		out = append(out, "- "+textAlso+d.line(strings.Join(keys, ", "), 3*lineText))
+	}
 	return out
 }
 
-// newest returns the last n entries of a list.
-func newest[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
+// first returns the first n entries of a list.
+func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
 
 func (d *document) gotchas() []string {
 	var out []string
-	for _, c := range newest(lastRuns(d.Facts.Commands, true), maxCommands) {
+	for _, c := range d.Facts.Failing(maxCommands) {
 		line := "- " + textFailed + d.code(c.Text, lineText)
 		if said := d.line(c.Output, outputText); said != "" {
 			line += ": " + said
@@ -273,11 +313,11 @@ func (d *document) gotchas() []string {
 	return out
 }
 
-// paths lists the newest of some files as people read them: below the top, or
+// paths lists the first most of some files as people read them: below the top, or
 // below ~.
-func (d *document) paths(all []string) string {
+func (d *document) paths(all []string, most int) string {
 	var out []string
-	for _, p := range newest(all, maxFiles) {
+	for _, p := range first(all, most) {
 		if rel, ok := state.Below(d.At.Top, p); ok && filepath.IsAbs(p) {
 			p = filepath.ToSlash(rel)
 		}

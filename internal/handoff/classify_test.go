@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/state"
-	"github.com/ccreload/ccreload/internal/transcript"
 )
 
 func TestKinds(t *testing.T) {
@@ -181,9 +180,5 @@ func TestChecks(t *testing.T) {
 		if got := isCheck(command); got != want {
 			t.Errorf("isCheck(%q) = %v", command, got)
 		}
-	}
-	list := []transcript.Command{{Text: "a", Failed: true}, {Text: "b", Failed: true}, {Text: "a"}}
-	if got := lastRuns(list, true); len(got) != 1 || got[0].Text != "b" {
-		t.Errorf("lastRuns = %v", got)
 	}
 }

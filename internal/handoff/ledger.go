@@ -169,6 +169,23 @@ func (l ledger) newest(project string) (last entry, found bool) {
 	return last, found
 }
 
+// last returns the newest document of a project: as it is now where it is still in
+// its place, else as it was written.
+func (l ledger) last(project string) (doc string) {
+	var when time.Time
+	for _, e := range l {
+		path := e.pathIn(project)
+		if e.Foreign || path == "" || e.Time.Before(when) {
+			continue
+		}
+		doc, when = e.Content, e.Time
+		if content, err := readArtifact(path); err == nil && e.judge(path, content) != foreign {
+			doc = string(content)
+		}
+	}
+	return doc
+}
+
 // waiting returns the document that waits for the next session of a project: the
 // one that was armed, if it is there. If not, it has been archived or taken away
 // since, or never came to be because the run that armed was killed, or the

@@ -262,7 +262,8 @@ func (r *run) write(ctx context.Context) bool {
 	if r.Session == "" && r.Transcript == "" && r.Projects != "" {
 		r.findSession()
 	}
-	facts, err := gatherSession(r.Transcript, readLedgers(r.Data).since(r.Session))
+	known := readLedgers(r.Data)
+	facts, err := gatherSession(r.Transcript, known.since(r.Session))
 	if err != nil {
 		r.fail(errTranscript, err)
 	}
@@ -278,6 +279,7 @@ func (r *run) write(ctx context.Context) bool {
 		ID: r.id, Session: r.Session, At: r.at, Time: r.now,
 		Git: r.git, Facts: facts, Home: r.Home, Headings: titles,
 	}
+	doc.Left = doc.left(known.last(r.Project))
 	r.text, r.redacted = doc.render()
 	if r.DryRun {
 		if isFile(r.path) {

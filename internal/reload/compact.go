@@ -133,28 +133,19 @@ func lastSummary(dir state.Dir, session string) (text string, at time.Time) {
 }
 
 // gatherMechanical collects what a mechanical digest is made of. old is the
-// mechanical digest it replaces, "" for none.
+// page it replaces, "" for none.
 func gatherMechanical(call *host.Call, dir state.Dir, old string) mechanical {
-	m := mechanical{Session: call.Payload.SessionID, Now: call.Env.Now(), Project: call.Project}
+	m := mechanical{Session: call.Payload.SessionID, Now: call.Env.Now(), Project: call.Project, Home: call.Host.Home}
 	m.Summary, m.SummaryAt = lastSummary(dir, m.Session)
-	// The summary stands for everything before it; without one the whole
-	// session counts.
-	var since time.Time
-	if m.Summary != "" && isMechanical(old) && notes.FrontValue(old, keyOwner) == m.Session {
-		since, _ = time.Parse(time.RFC3339, notes.FrontValue(old, keyUpdated))
-	}
 	path, err := transcript.Own(call.Payload.TranscriptPath, m.Session)
 	if err == nil {
-		m.Facts, err = transcript.ReadFacts(path, since)
+		m.Facts, err = transcript.ReadFacts(path, time.Time{})
 	}
 	if err != nil {
 		call.Env.Log("the transcript was not read", "error", err.Error())
 	}
-	if len(m.Facts.Prompts) == 0 && !since.IsZero() {
-		if all, err := transcript.ReadFacts(path, time.Time{}); err == nil {
-			m.Facts.Prompts = all.Prompts
-		}
-	}
+	_, wrote := dir.Stat(digestFile)
+	m.Left = m.left(old, authorOf(dir, old, wrote))
 	ctx, cancel := context.WithTimeout(context.Background(), git.QueryTimeout)
 	defer cancel()
 	// The worktree that the session stands in, not the project (case F39).

@@ -94,6 +94,15 @@ func stampDigest(doc, owner string, now time.Time) string {
 	return doc
 }
 
+// authorOf returns the session that wrote the digest doc, which was written at the
+// time wrote. The one it has been handed to since owns it.
+func authorOf(from state.Reader, doc string, wrote time.Time) string {
+	if used := state.ReadPairs(from, usedFile); used.Get(keyUsed) == nanoseconds(wrote) && used.Get(keyAuthor) != "" {
+		return used.Get(keyAuthor)
+	}
+	return notes.FrontValue(doc, keyOwner)
+}
+
 // setOwner names the session that carries the thread from here on in the page
 // called name, where it can say so, and keeps the time of the file: nothing new
 // is in it.

@@ -18,46 +18,56 @@ import (
 type mechanical struct {
 	Session   string
 	Project   string // paths below it are shortened
+	Home      string // and those below this one
 	Now       time.Time
 	Facts     transcript.Facts
 	Summary   string // the host's own, of the compaction before this one
 	SummaryAt time.Time
 	Branch    string
-	Dirty     []string // files with changes that are not committed
+	Dirty     []string         // files with changes that are not committed
+	Left      []notes.OpenItem // what earlier sessions left open
 }
 
 // How much of each kind a mechanical digest holds: entries, and characters of
-// an entry. All together it stays a page, well below what the host takes.
+// an entry. All together it stays a page, well below what the host takes. What
+// these numbers are worth can be measured (docs/continuity.md).
 const (
 	mechPrompt   = 300
 	mechEntry    = 140
 	mechPrompts  = 3
-	mechFiles    = 25
-	mechCommands = 10
+	mechEdited   = 25
+	mechRead     = 15
+	mechBefore   = 10
+	mechNamed    = 8
+	mechDirty    = 10
+	mechCommands = 6
+	mechKeys     = 15
 	mechFailed   = 8
 	mechTodo     = 15
+	mechLeft     = 8
 	mechAnswer   = 6 // lines
-	mechSummary  = 2000
+	mechSummary  = 1500
 )
 
 // digest writes the facts down. It judges nothing and says so.
 func (m mechanical) digest() string {
 	prompt := ""
-	if n := len(m.Facts.Prompts); n > 0 {
-		prompt = notes.Line(m.Facts.Prompts[n-1].Text, mechPrompt)
+	if len(m.Facts.Prompts) > 0 {
+		prompt = notes.Line(m.Facts.Prompts[0].Text, mechPrompt)
 	}
 	intent := strings.TrimSpace(mechanicalMark + " fallback) " + prompt)
 	var b strings.Builder
 	b.WriteString(textMechanical + "\n")
+	risks := m.risks()
 	for _, s := range []struct {
 		title   string
 		entries []string
 		none    string
 	}{
-		{sectionDone, m.done(), textMechUnknown},
+		{sectionDone, m.done(strings.Join(risks, "\n")), textMechUnknown},
 		{sectionOpen, m.open(), textMechUnknown},
 		{sectionNext, m.next(prompt), textMechDerive},
-		{sectionRisk, m.risks(), textMechNoRisk},
+		{sectionRisk, risks, textMechNoRisk},
 	} {
 		if len(s.entries) == 0 {
 			s.entries = []string{s.none}
@@ -91,14 +101,30 @@ func command(format, text string) string {
 	return entry(format, strings.ReplaceAll(text, "`", "'"))
 }
 
-func (m *mechanical) done() []string {
+// done lists what was touched and run. shown are the commands that stand elsewhere.
+func (m *mechanical) done(shown string) []string {
 	var list []string
-	if len(m.Facts.Edited) > 0 {
-		list = append(list, textMechEdited+m.files(m.Facts.Edited))
+	for _, kind := range []struct {
+		text string
+		pick func(transcript.File) bool
+		most int
+	}{
+		{textMechEdited, transcript.Edited, mechEdited},
+		{textMechRead, transcript.Read, mechRead},
+		{textMechEarlier, transcript.EditedBefore, mechBefore},
+		{textMechNamed, transcript.Named, mechNamed},
+	} {
+		if paths := m.Facts.Paths(kind.pick); len(paths) > 0 {
+			list = append(list, kind.text+m.files(paths, kind.most))
+		}
 	}
-	good := slices.DeleteFunc(slices.Clone(m.Facts.Commands), func(c transcript.Command) bool { return c.Failed })
-	for _, c := range newest(good, mechCommands) {
-		list = append(list, command(textMechRan, c.Text))
+	var ran []string
+	for _, c := range m.Facts.Ran(mechCommands) {
+		ran = append(ran, command(textMechRan, c))
+	}
+	list = append(list, ran...)
+	if keys := m.Facts.AlsoRan(shown+strings.Join(ran, "\n"), mechKeys); len(keys) > 0 {
+		list = append(list, textMechAlso+notes.Line(strings.Join(keys, ", "), 3*mechEntry))
 	}
 	return list
 }
@@ -107,16 +133,30 @@ func (m *mechanical) open() []string {
 	var list []string
 	for _, item := range m.todo() {
 		format := textMechTodo
-		if item.Status == "in_progress" {
+		if item.Begun() {
 			format = textMechBegun
 		}
 		list = append(list, entry(format, item.Text))
 	}
+	for _, item := range m.Left[:min(len(m.Left), mechLeft)] {
+		item.Text = notes.Line(item.Text, mechEntry)
+		list = append(list, textMechLeft+item.String())
+	}
+	edited := m.Facts.Paths(transcript.Edited)
+	dirty := slices.DeleteFunc(slices.Clone(m.Dirty), func(p string) bool {
+		return slices.ContainsFunc(edited, func(e string) bool { return m.short(e) == m.short(p) })
+	})
+	where := textMechDirty
+	if m.Branch != "" {
+		where = entry(textMechDirtyOn, m.Branch)
+	}
 	switch {
-	case len(m.Dirty) > 0 && m.Branch != "":
-		list = append(list, entry(textMechDirtyOn, m.Branch)+m.files(m.Dirty))
+	case len(dirty) > 0 && len(dirty) < len(m.Dirty):
+		list = append(list, where+textMechSome+m.files(dirty, mechDirty))
+	case len(dirty) > 0:
+		list = append(list, where+m.files(dirty, mechDirty))
 	case len(m.Dirty) > 0:
-		list = append(list, textMechDirty+m.files(m.Dirty))
+		list = append(list, where+textMechAll)
 	case m.Branch != "":
 		list = append(list, entry(textMechBranch, m.Branch))
 	}
@@ -124,8 +164,9 @@ func (m *mechanical) open() []string {
 		list = append(list, textMechAnswer+answer)
 	}
 	// The last request is the intent; "go on" alone would not say with what.
-	if n := len(m.Facts.Prompts); n > 1 {
-		for _, p := range newest(m.Facts.Prompts[:n-1], mechPrompts) {
+	if len(m.Facts.Prompts) > 1 {
+		earlier := m.Facts.Prompts[1:]
+		for _, p := range earlier[:min(len(earlier), mechPrompts)] {
 			list = append(list, entry(textMechBefore, p.Text))
 		}
 	}
@@ -134,10 +175,8 @@ func (m *mechanical) open() []string {
 
 // next names the todo item in hand, else the next one, else the last request.
 func (m *mechanical) next(prompt string) []string {
-	list := m.todo()
-	if len(list) > 0 {
-		i := slices.IndexFunc(list, func(i transcript.Item) bool { return i.Status == "in_progress" })
-		return []string{entry(textMechGoOn, list[max(i, 0)].Text)}
+	if list := m.todo(); len(list) > 0 {
+		return []string{entry(textMechGoOn, list[0].Text)}
 	}
 	if prompt != "" {
 		return []string{textMechRequest + prompt}
@@ -148,27 +187,20 @@ func (m *mechanical) next(prompt string) []string {
 // risks are the commands that failed and have not worked since: dead ends that
 // nobody has to walk twice.
 func (m *mechanical) risks() []string {
-	last := map[string]int{}
-	for i, c := range m.Facts.Commands {
-		last[c.Text] = i
-	}
 	var list []string
-	for i, c := range m.Facts.Commands {
-		if !c.Failed || last[c.Text] != i {
-			continue
-		}
+	for _, c := range m.Facts.Failing(mechFailed) {
 		line := command(textMechFailed, c.Text)
 		if c.Output != "" {
 			line += ": " + notes.Line(c.Output, mechEntry)
 		}
 		list = append(list, line)
 	}
-	return newest(list, mechFailed)
+	return list
 }
 
-// todo returns what is still to be done.
+// todo returns what is still to be done, what was begun first.
 func (m *mechanical) todo() []transcript.Item {
-	list := slices.DeleteFunc(slices.Clone(m.Facts.Todo), func(i transcript.Item) bool { return i.Status == "completed" })
+	list := m.Facts.Open()
 	return list[:min(len(list), mechTodo)]
 }
 
@@ -178,20 +210,67 @@ func (m *mechanical) answer() string {
 	return notes.Line(strings.Join(lines[:min(len(lines), mechAnswer)], " "), mechPrompt)
 }
 
-// files lists the newest of paths, shortened.
-func (m *mechanical) files(paths []string) string {
+// files lists the first most of paths, shortened.
+func (m *mechanical) files(paths []string, most int) string {
 	var list []string
-	for _, p := range newest(paths, mechFiles) {
-		if rel, ok := state.Below(m.Project, p); ok && filepath.IsAbs(p) {
-			p = rel
-		}
-		list = append(list, notes.Line(p, mechEntry))
+	for _, p := range paths[:min(len(paths), most)] {
+		list = append(list, notes.Line(m.short(p), mechEntry))
 	}
 	s := strings.Join(list, ", ")
 	if more := len(paths) - len(list); more > 0 {
 		s += fmt.Sprintf(" and %d more", more)
 	}
 	return s
+}
+
+// short returns a path below the project, or below ~, as people write it.
+func (m *mechanical) short(p string) string {
+	if rel, ok := state.Below(m.Project, p); ok && filepath.IsAbs(p) {
+		return rel
+	}
+	return redact.Dir(p, m.Home, "~")
+}
+
+// left reads from the page that is replaced, which author wrote, what the sessions
+// before left open.
+func (m *mechanical) left(old, author string) []notes.OpenItem {
+	written, err := time.Parse(time.RFC3339, notes.FrontValue(old, keyUpdated))
+	if err != nil {
+		written = m.Now
+	}
+	var items []notes.OpenItem
+	add := func(text string) {
+		item := notes.ParseItem(text)
+		same := func(o notes.OpenItem) bool { return sameText(o.Text, item.Text) }
+		if !saysNothing(item.Text) && !slices.ContainsFunc(items, same) {
+			items = append(items, item)
+		}
+	}
+	byProgram := isMechanical(old)
+	for _, line := range slices.Concat(notes.Bullets(old, sectionOpen), notes.Bullets(old, sectionNext)) {
+		if !byProgram {
+			add(line)
+			continue
+		}
+		// Of a mechanical page only what says that something is to be done.
+		for _, format := range []string{textMechTodo, textMechBegun, textMechLeft, textMechGoOn, textMechRequest} {
+			if text, ok := strings.CutPrefix(line, strings.TrimSuffix(format, "%s")); ok {
+				add(text)
+				break
+			}
+		}
+	}
+	return notes.Carry(items, author != m.Session, written.UTC().Format(time.DateOnly), func(text string) bool {
+		return slices.ContainsFunc(m.Facts.Todo, func(i transcript.Item) bool {
+			return sameText(notes.Line(i.Text, mechEntry), text)
+		})
+	})
+}
+
+// sameText reports whether two entries say the same, whatever case, spaces and
+// punctuation they are written with.
+func sameText(a, b string) bool {
+	return slices.Equal(wordsOf(a), wordsOf(b))
 }
 
 // quoted returns the host's summary as a quotation, whose lines cannot pass
@@ -206,6 +285,3 @@ func (m *mechanical) quoted() string {
 	}
 	return b.String()
 }
-
-// newest returns the last n elements of list.
-func newest[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }

@@ -409,11 +409,18 @@ func shortID(id string) string { return notes.Line(id, 40) }
 // The mechanical digest.
 
 const (
-	textMechanical  = "A mechanical fallback: no model has written or read this. It lists facts from the transcript and from git, taken just before a compaction. Where it differs from the files and commits, they are right."
+	textMechanical  = "A mechanical fallback: no model has written or read this. Facts from the transcript and from git, the newest first; where the files and commits differ, they are right."
 	textMechUnknown = "unknown"
 	textMechDerive  = "Re-derive state from the repository (git log, git status) and ask what to go on with."
 	textMechNoRisk  = "No command failed that has not worked since. What is undecided, a program cannot tell."
 	textMechEdited  = "Edited: "
+	textMechRead    = "Read: "
+	textMechEarlier = "Edited before the last compaction: "
+	textMechNamed   = "Named in commands: "
+	textMechAlso    = "Also run: "
+	textMechLeft    = "Left open: "
+	textMechSome    = "the edited files above and "
+	textMechAll     = "only edited files named above"
 	textMechRan     = "Ran: `%s`"
 	textMechTodo    = "To do: %s"
 	textMechBegun   = "To do, begun: %s"

@@ -134,7 +134,8 @@ func (t *thread) prepare(tx *state.Tx, arm handover.Arm, again bool) (handover.P
 		owned, err := setOwner(tx, page, doc, session)
 		t.Try("the digest kept its owner", err)
 		if _, wrote := tx.Stat(page); page == digestFile {
-			t.Try("the digest was not noted as used", tx.Update(usedFile, state.Pairs{}.Set(keyUsed, nanoseconds(wrote)).Bytes()))
+			author := authorOf(tx, doc, wrote)
+			t.Try("the digest was not noted as used", tx.Update(usedFile, state.Pairs{}.Set(keyUsed, nanoseconds(wrote)).Set(keyAuthor, author).Bytes()))
 		}
 		switch agree := arm.Owner == "" || owner == "" || arm.Owner == owner; {
 		case !agree:

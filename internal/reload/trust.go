@@ -28,6 +28,7 @@ const trustFile = ".vetted"
 const (
 	keyTracked = "tracked" // what the repository brought, names with commas between
 	keyUsed    = "digest"  // of usedFile: when the digest that was handed on last was written, likewise
+	keyAuthor  = "author"  // of usedFile: the session that had written it; its owner is the one it was handed to
 	keyTrusted = "digest"  // when a digest that it did not bring was written, in ns since 1970
 )
 

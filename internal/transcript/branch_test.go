@@ -162,3 +162,15 @@ func TestWhatASessionDidByItsLastTouch(t *testing.T) {
 		t.Errorf("also ran %q, want %q", got, want)
 	}
 }
+
+func TestFailingIsWhatHasNotWorkedSince(t *testing.T) {
+	t.Parallel()
+	f := Facts{Commands: []Command{{Text: "a"}, {Text: "b", Failed: true}, {Text: "b"}, {Text: "a", Failed: true}, {Text: "c", Failed: true}, {Text: "c", Failed: true}}}
+	var got []string
+	for _, c := range f.Failing(9) {
+		got = append(got, c.Text)
+	}
+	if want := []string{"b", "c"}; !slices.Equal(got, want) {
+		t.Errorf("failing %q, want %q", got, want)
+	}
+}
