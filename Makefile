@@ -78,6 +78,11 @@ acceptance: build ## drive the real client (CLIENTS="2.1.332 2.1.197"), installe
 bench: build ## time and memory against an empty Go program
 	go test -run '^$$' -bench . -benchtime 300x ./internal/cli
 
+.PHONY: continuity
+continuity: build ## how much of what recorded sessions did next the pages carry (docs/continuity.md)
+	@echo 'The mechanical digest:' && bin/ccreload reload measure testdata/continuity
+	@echo && echo 'The handoff document:' && bin/ccreload reload measure --handoff testdata/continuity
+
 .PHONY: manual
 manual: ## man pages and completions of both programs, in dist-extra/
 	go run ./internal/manual dist-extra

@@ -32,7 +32,7 @@ newest 20 are kept, whoever replaced them.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.reloadWrite(), a.reloadArm(), a.reloadShow(), a.reloadList(), a.reloadRestore(), a.reloadStatus(), a.reloadClaim())
+	cmd.AddCommand(a.reloadWrite(), a.reloadArm(), a.reloadShow(), a.reloadList(), a.reloadRestore(), a.reloadMeasure(), a.reloadStatus(), a.reloadClaim())
 	return cmd
 }
 

@@ -39,6 +39,7 @@ const (
 	maxCommands = 5
 	maxTodo     = 12
 	maxLeft     = 8
+	maxTerms    = 15
 	promptText  = 700
 	answerText  = 900
 	outputText  = 300
@@ -59,11 +60,26 @@ type document struct {
 	Headings []string
 }
 
+// Page returns the document of a session of which only the facts are known: what
+// git and earlier sessions would add is not in it.
+func Page(facts transcript.Facts, home string, now time.Time) string {
+	d := document{
+		ID: "-", Session: "-", At: place{Kind: SingleTask, Top: facts.Cwd}, Time: now,
+		Git: gitFacts{Err: git.ErrNoRepo}, Facts: facts, Home: home, Headings: headings["en"],
+	}
+	text, _ := d.render()
+	return text
+}
+
 // render returns the artifact and how many secrets were taken out of it.
 func (d *document) render() (text string, redacted int) {
 	var body string
 	for i, lines := range []func() []string{d.why, d.status, d.goOn, d.command, func() []string { return []string{textPushPolicy(d.Git)} }, d.verify, d.gotchas} {
 		body += section(d.Headings[i], lines())
+	}
+	if terms := d.Facts.Terms(body, maxTerms); len(terms) > 0 {
+		title := "## " + d.Headings[secContinue] + "\n\n"
+		body = strings.Replace(body, title, title+textTerms+d.line(strings.Join(terms, ", "), 3*lineText)+"\n\n", 1)
 	}
 	// Each piece is clean already; this is for what only shows in their midst.
 	body = redact.Text(strings.TrimSuffix(body, "\n"))

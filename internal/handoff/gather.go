@@ -1,16 +1,9 @@
 package handoff
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
-	"os"
 	"path"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/git"
@@ -102,67 +95,21 @@ func gatherSession(file string, since time.Time) (transcript.Facts, error) {
 	return transcript.ReadFacts(file, since)
 }
 
-const (
-	// searched is how many transcripts, the newest first, are looked into for one
-	// of a directory, and searchedSize how many bytes at either end of each.
-	searched     = 100
-	searchedSize = 64 << 10
-)
+// searched is how many transcripts, the newest first, are looked into for one of a
+// directory.
+const searched = 100
 
 // newestTranscript returns the transcript below the host's directory projects
 // that was written to last by a session in dir, or with below in a directory
-// below it, and when that was; "" for none. Its rows say where a session was:
-// the name of its directory does not (case F47).
+// below it, and when that was; "" for none.
 func newestTranscript(projects, dir string, below bool) (found string, when time.Time) {
-	type candidate struct {
-		path string
-		when time.Time
-	}
-	var all []candidate
-	dirs, _ := os.ReadDir(projects) // none where it cannot be read
-	for _, d := range dirs {
-		files, _ := os.ReadDir(filepath.Join(projects, d.Name()))
-		for _, f := range files {
-			// Subagents of some clients have transcripts beside that of the session.
-			if info, err := f.Info(); err == nil && info.Mode().IsRegular() && strings.HasSuffix(f.Name(), ".jsonl") && !strings.HasPrefix(f.Name(), "agent-") {
-				all = append(all, candidate{filepath.Join(projects, d.Name(), f.Name()), info.ModTime()})
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b candidate) int { return b.when.Compare(a.when) })
-	for _, c := range all[:min(len(all), searched)] {
-		cwd := cwdOf(c.path)
+	all := transcript.Sessions(projects)
+	for _, s := range all[:min(len(all), searched)] {
+		cwd := transcript.Cwd(s.Path)
 		rel, inside := state.Below(state.RealPath(dir), state.RealPath(cwd))
 		if cwd != "" && inside && (below || rel == ".") {
-			return c.path, c.when
+			return s.Path, s.Time
 		}
 	}
 	return "", time.Time{}
-}
-
-// cwdOf returns the directory that the newest row of a transcript names, or
-// where the end of the file holds no whole row, the oldest.
-func cwdOf(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return ""
-	}
-	for _, at := range []int64{max(0, info.Size()-searchedSize), 0} {
-		data, _ := io.ReadAll(io.NewSectionReader(f, at, searchedSize))
-		lines := bytes.Split(data, []byte("\n"))
-		for _, line := range slices.Backward(lines) {
-			var row struct {
-				Cwd string `json:"cwd"`
-			}
-			if json.Unmarshal(line, &row) == nil && row.Cwd != "" {
-				return row.Cwd
-			}
-		}
-	}
-	return ""
 }

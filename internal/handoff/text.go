@@ -57,6 +57,7 @@ const (
 	textMore         = "%d more"
 	textBegun        = " (begun)"
 	textNoTodo       = "No open item is on the list. Go on with what was last asked for."
+	textTerms        = "Also spoken of: "
 	textAnswer       = "The session's last answer began:"
 	textPassed       = "passed: "
 	textFails        = "fails: "

@@ -61,7 +61,7 @@ func (t *Timeline) Begin(name, plugin string, calls []Call) {
 	}
 	last := calls[len(calls)-1].T
 	fmt.Fprintf(t.Out, "%s  %s\n\n", t.Paint.In(term.Bold, term.Visible(name)), t.Paint.In(term.Dim, fmt.Sprintf("%s · %s · %.0f s · %s",
-		plugin, count(len(calls), "hook call"), last, count(max(len(ids), 1), "session"))))
+		plugin, term.Count(len(calls), "hook call"), last, term.Count(max(len(ids), 1), "session"))))
 }
 
 // Step prints one step.
@@ -105,7 +105,7 @@ func (t *Timeline) Step(s Step) {
 // next is the session that was started after the recording.
 func (t *Timeline) End(next Step) {
 	fmt.Fprintf(t.Out, "\n%s\n\n", t.Paint.In(term.Dim, fmt.Sprintf("%s %s started.  %s a hook spoke  %s it had nothing to say  %s none was started",
-		count(t.started, "hook"), was(t.started), markSaid, markSilent, markNone)))
+		term.Count(t.started, "hook"), was(t.started), markSaid, markSilent, markNone)))
 	given, when := t.given, ""
 	if next.Context != "" {
 		given, when = &next, "The next session receives"
@@ -116,7 +116,7 @@ func (t *Timeline) End(next Step) {
 		fmt.Fprintln(t.Out, "No digest was handed on: the next session starts empty.")
 		return
 	}
-	fmt.Fprintf(t.Out, "%s %s\n\n", t.Paint.In(term.Bold, when), t.Paint.In(term.Dim, "("+count(host.Len(given.Context), "character")+")"))
+	fmt.Fprintf(t.Out, "%s %s\n\n", t.Paint.In(term.Bold, when), t.Paint.In(term.Dim, "("+term.Count(host.Len(given.Context), "character")+")"))
 	if given == &next && next.Message != "" {
 		t.text("on screen", next.Message, term.Yellow)
 		fmt.Fprintln(t.Out)
@@ -133,7 +133,7 @@ func (t *Timeline) text(label, s string, color term.Color) {
 	}
 	lines := term.Wrap(term.Visible(strings.TrimSpace(s)), t.width()-marginWidth)
 	if more := len(lines) - excerpt; !t.Full && more > 1 {
-		lines = append(lines[:excerpt], "… "+count(more, "more line"))
+		lines = append(lines[:excerpt], "… "+term.Count(more, "more line"))
 	}
 	for i, line := range lines {
 		if i > 0 {
@@ -161,13 +161,13 @@ func describe(s Step) string {
 	case host.Stop:
 		add("“%s”", inLine(p.LastMessage))
 		if s.Tokens != nil {
-			add("%s tokens", thousands(*s.Tokens))
+			add("%s tokens", term.Thousands(*s.Tokens))
 		}
 		if p.StopHookActive {
 			add("continued by a hook")
 		}
 		if p.BackgroundTasks > 0 {
-			add("%s", count(p.BackgroundTasks, "background task"))
+			add("%s", term.Count(p.BackgroundTasks, "background task"))
 		}
 		if s.Continue != "" {
 			add("the turn goes on")
@@ -192,24 +192,9 @@ func describe(s Step) string {
 // inLine returns the beginning of s, as much of it as a line shows.
 func inLine(s string) string { return term.Cut(term.Line(s), aboutWidth) }
 
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return thousands(n) + " " + what + "s"
-}
-
 func was(n int) string {
 	if n == 1 {
 		return "was"
 	}
 	return "were"
-}
-
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

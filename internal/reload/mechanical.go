@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -42,12 +43,19 @@ const (
 	mechDirty    = 10
 	mechCommands = 6
 	mechKeys     = 15
+	mechTerms    = 15
 	mechFailed   = 8
 	mechTodo     = 15
 	mechLeft     = 8
 	mechAnswer   = 6 // lines
 	mechSummary  = 1500
 )
+
+// MechanicalPage returns the mechanical digest of a session of which only the facts
+// are known: what git and earlier sessions would add is not in it.
+func MechanicalPage(facts transcript.Facts, home string, now time.Time) string {
+	return mechanical{Session: "-", Project: facts.Cwd, Home: home, Now: now, Facts: facts, Branch: facts.Branch}.digest()
+}
 
 // digest writes the facts down. It judges nothing and says so.
 func (m mechanical) digest() string {
@@ -59,14 +67,19 @@ func (m mechanical) digest() string {
 	var b strings.Builder
 	b.WriteString(textMechanical + "\n")
 	risks := m.risks()
+	done, open, next := m.done(strings.Join(risks, "\n")), m.open(), m.next(prompt)
+	shown := strings.Join(slices.Concat(done, open, next, risks, []string{prompt}), "\n")
+	if terms := m.Facts.Terms(shown, mechTerms); len(terms) > 0 {
+		open = append(open, textMechTerms+notes.Line(strings.Join(terms, ", "), 3*mechEntry))
+	}
 	for _, s := range []struct {
 		title   string
 		entries []string
 		none    string
 	}{
-		{sectionDone, m.done(strings.Join(risks, "\n")), textMechUnknown},
-		{sectionOpen, m.open(), textMechUnknown},
-		{sectionNext, m.next(prompt), textMechDerive},
+		{sectionDone, done, textMechUnknown},
+		{sectionOpen, open, textMechUnknown},
+		{sectionNext, next, textMechDerive},
 		{sectionRisk, risks, textMechNoRisk},
 	} {
 		if len(s.entries) == 0 {
@@ -104,6 +117,9 @@ func command(format, text string) string {
 // done lists what was touched and run. shown are the commands that stand elsewhere.
 func (m *mechanical) done(shown string) []string {
 	var list []string
+	if base := m.base(); base != m.Project {
+		list = append(list, entry(textMechBase, redact.Dir(base, m.Home, "~")))
+	}
 	for _, kind := range []struct {
 		text string
 		pick func(transcript.File) bool
@@ -223,12 +239,29 @@ func (m *mechanical) files(paths []string, most int) string {
 	return s
 }
 
-// short returns a path below the project, or below ~, as people write it.
-func (m *mechanical) short(p string) string {
-	if rel, ok := state.Below(m.Project, p); ok && filepath.IsAbs(p) {
+// base is the directory that paths are written from: the project's, and for a
+// session that touched nothing there, the one it stood in.
+func (m *mechanical) base() string {
+	in := func(dir string) bool {
+		return dir != "" && slices.ContainsFunc(m.Facts.Files, func(f transcript.File) bool { return below(dir, f.Path) != "" })
+	}
+	if !in(m.Project) && in(m.Facts.Cwd) {
+		return m.Facts.Cwd
+	}
+	return m.Project
+}
+
+// below returns an absolute path as one below dir, "" where it is not.
+func below(dir, p string) string {
+	if rel, ok := state.Below(dir, p); ok && filepath.IsAbs(p) {
 		return rel
 	}
-	return redact.Dir(p, m.Home, "~")
+	return ""
+}
+
+// short returns a path below the base, or below ~, as people write it.
+func (m *mechanical) short(p string) string {
+	return cmp.Or(below(m.base(), p), redact.Dir(p, m.Home, "~"))
 }
 
 // left reads from the page that is replaced, which author wrote, what the sessions

@@ -121,25 +121,39 @@ func ReadFacts(path string, since time.Time) (Facts, error) {
 func FactsAt(r io.ReaderAt, size int64) (Facts, error) { return readFacts(r, size, time.Time{}) }
 
 func readFacts(r io.ReaderAt, size int64, since time.Time) (Facts, error) {
-	s := factScan{since: since, results: map[string]result{}, keys: map[string]bool{}, files: map[string]int{}, replies: map[string][]block{}}
+	s := newFactScan(since)
+	err := s.scan(r, size)
+	return s.facts(), err
+}
+
+func newFactScan(since time.Time) *factScan {
+	return &factScan{
+		since: since, results: map[string]result{}, keys: map[string]bool{}, files: map[string]int{}, replies: map[string][]block{},
+		each: func(Event) {},
+	}
+}
+
+func (s *factScan) scan(r io.ReaderAt, size int64) error {
 	rows := newBranch(r, size)
 	for {
 		row, live, ok := rows.next()
 		if !ok {
-			break
+			return rows.lines.err
 		}
 		if rows.linear {
 			clear(s.replies) // they come again
 		}
+		s.at = rows.lines.start()
 		s.row(row, live)
 	}
-	return s.facts(), rows.lines.err
 }
 
 // factScan takes the rows of a transcript from the newest to the oldest.
 type factScan struct {
 	Facts
 	since     time.Time
+	at        int64             // where the row begins
+	each      func(Event)       // is told what happened, the newest first
 	results   map[string]result // of tool calls, by their id; those that matter
 	outputs   int               // how many of them hold an output
 	replies   map[string][]block
@@ -187,6 +201,7 @@ func (s *factScan) row(r row, live bool) {
 		s.attached(r)
 	case live && r.boundary():
 		s.compacted = true
+		s.each(Event{Kind: Compacted, Offset: s.at})
 	}
 }
 
@@ -280,10 +295,6 @@ func (s *factScan) attached(r row) {
 }
 
 func (s *factScan) prompt(r row, content []byte) {
-	t, ok := s.when(r)
-	if !ok || len(s.Prompts) == MaxPrompts {
-		return
-	}
 	var typed []string
 	for _, b := range blocks(content) {
 		if b.Type == "text" {
@@ -292,8 +303,13 @@ func (s *factScan) prompt(r row, content []byte) {
 			}
 		}
 	}
-	if len(typed) > 0 {
-		s.Prompts = append(s.Prompts, Prompt{t, clean(strings.Join(typed, "\n\n"), MaxPromptText)})
+	if len(typed) == 0 {
+		return
+	}
+	text := strings.Join(typed, "\n\n")
+	s.each(Event{Kind: Asked, Offset: s.at, Prompt: text})
+	if t, ok := s.when(r); ok && len(s.Prompts) < MaxPrompts {
+		s.Prompts = append(s.Prompts, Prompt{t, clean(text, MaxPromptText)})
 	}
 }
 
@@ -368,6 +384,9 @@ func (s *factScan) use(r row, b block) {
 		TaskID   any             `json:"taskId"`
 		Status   string          `json:"status"`
 	}
+	done := s.results[b.ID]
+	called := Event{Kind: Called, Offset: s.at, Call: Call{Tool: b.Name, Failed: done.failed}}
+	defer func() { s.each(called) }()
 	switch b.Name {
 	case "Bash", "PowerShell", "Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "TodoWrite", "TaskCreate", "TaskUpdate":
 	default:
@@ -377,26 +396,34 @@ func (s *factScan) use(r row, b block) {
 		return
 	}
 	_, recent := s.when(r)
-	done := s.results[b.ID]
 	switch b.Name {
 	case "Bash", "PowerShell":
+		called.Command = in.Command
 		if recent && in.Command != "" {
 			s.command(in.Command, done)
 		}
 	case "TodoWrite":
+		list := todos(in.Todos)
+		for _, item := range list {
+			if item.Done() {
+				called.Done = append(called.Done, item.Text)
+			}
+		}
 		if !s.listed && len(s.tasks) == 0 {
-			s.list, s.listed = todos(in.Todos), true
+			s.list, s.listed = list, true
 		}
 	case "TaskCreate", "TaskUpdate":
+		t := taskCall{b.Name == "TaskCreate", taskID(in.TaskID), clean(in.Subject, MaxTodoText), clean(in.Status, MaxTodoText)}
+		if t.create {
+			t.id, t.status = done.task, "pending"
+		}
+		called.task = t
 		if !s.listed && !done.failed && len(s.tasks) < maxTasks {
-			t := taskCall{b.Name == "TaskCreate", taskID(in.TaskID), clean(in.Subject, MaxTodoText), clean(in.Status, MaxTodoText)}
-			if t.create {
-				t.id, t.status = done.task, "pending"
-			}
 			s.tasks = append(s.tasks, t)
 		}
 	default:
-		if path := clean(in.File+in.Notebook, MaxPath); recent && path != "" && !done.failed {
+		called.Path = in.File + in.Notebook
+		if path := clean(called.Path, MaxPath); recent && path != "" && !done.failed {
 			s.touch(File{Path: path, Edited: b.Name != "Read", Before: s.compacted})
 		}
 	}

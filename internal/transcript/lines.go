@@ -109,6 +109,14 @@ func (b *backwards) next() (line []byte, ok bool) {
 // offset returns where in the file what has not been yielded ends.
 func (b *backwards) offset() int64 { return b.pos + int64(b.end) }
 
+// start returns where in the file the line begins that was yielded last.
+func (b *backwards) start() int64 {
+	if b.done {
+		return 0
+	}
+	return b.offset() + 1
+}
+
 // long returns a line that begins at buf[begin] and goes on behind the block.
 func (b *backwards) long(begin int, length int64) (line []byte, ok bool) {
 	at := b.pos + int64(begin)

@@ -1,8 +1,10 @@
 package transcript
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ccreload/ccreload/internal/shell"
 )
@@ -78,4 +80,49 @@ func (f Facts) Failing(n int) []Command {
 		}
 	}
 	return failing
+}
+
+// Terms returns the words of a text that stand for one thing in a project, each
+// once: paths, options, and names with an underscore, a dot or a capital in their
+// midst, or in backticks.
+func Terms(text string) []string {
+	var terms []string
+	for _, term := range termPattern().FindAllString(text, -1) {
+		term = strings.TrimRight(strings.Trim(term, "`"), ".,:;/")
+		if len(term) >= 3 && !slices.Contains(terms, term) {
+			terms = append(terms, term)
+		}
+	}
+	return terms
+}
+
+// termPattern is not compiled before it is needed: no hook of an ordinary turn does.
+var termPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("`[^`\\s]{3,80}`" + `|--?[A-Za-z][\w-]+|[\w.~-]*(?:/[\w.-]+)+|\b[A-Za-z_]\w*\.[A-Za-z]\w*\b|\b[A-Za-z]\w*_\w+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z0-9]+[A-Z]\w*\b|\b[A-Z]{2,}\w*[a-z]\w+\b`)
+})
+
+// maxTerm is the longest term that Terms lists, in bytes.
+const maxTerm = 60
+
+// Terms returns n terms of the newest prompts and of the last answer that shown, a
+// text, does not hold: who goes on will hear of them again.
+func (f Facts) Terms(shown string, n int) []string {
+	var terms []string
+	add := func(text string) {
+		for _, term := range Terms(text) {
+			if len(terms) < n && len(term) <= maxTerm && !strings.Contains(shown, term) && !slices.Contains(terms, term) {
+				terms = append(terms, term)
+			}
+		}
+	}
+	for i, p := range f.Prompts {
+		add(p.Text)
+		if i == 1 {
+			add(f.Answer)
+		}
+	}
+	if len(f.Prompts) < 2 {
+		add(f.Answer)
+	}
+	return terms
 }
