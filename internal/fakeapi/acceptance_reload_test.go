@@ -529,12 +529,16 @@ func TestSnapshotAndReloadCommands(t *testing.T) {
 	w := newReload(t)
 	s := w.open("--permission-mode", "acceptEdits", "--allowedTools", "Bash(ccreload:*)")
 	text := digest("paint the newt", "mix the newt's green")
+	s.say("begin", writes(filepath.Join(w.project, "newt.go"), "package main\n"), fakeapi.Say("Begun."))
 	s.say("/cc-reload:snapshot mind the varnish",
 		fakeapi.Use("Bash", map[string]any{"command": "ccreload reload write --arm <<'DIGEST'\n" + text + "DIGEST", "description": "save"}),
 		fakeapi.Say("Saved."))
 	r := w.request("the text of /cc-reload:snapshot", 0, func(r fakeapi.Request) bool { return r.Kind == fakeapi.Main && r.Has("mind the varnish") })
 	if !r.Has("ccreload reload write") {
 		t.Error("/cc-reload:snapshot does not tell the model the command")
+	}
+	if !r.Has("From the transcript, the newest first") || !r.Has("Edited: newt.go") {
+		t.Error("/cc-reload:snapshot does not tell the model what the transcript says")
 	}
 	if !w.regular("pending") || w.owner() != session(r) {
 		t.Errorf("pending %v, digest owned by %q, want %q", w.regular("pending"), w.owner(), session(r))

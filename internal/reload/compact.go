@@ -132,11 +132,11 @@ func lastSummary(dir state.Dir, session string) (text string, at time.Time) {
 	return "", time.Time{}
 }
 
-// gatherMechanical collects what a mechanical digest is made of. old is the
-// page it replaces, "" for none.
-func gatherMechanical(call *host.Call, dir state.Dir, old string) mechanical {
+// gatherFacts collects what the session did, and what the page old left open, ""
+// for none. It reads the transcript as a whole.
+func gatherFacts(call *host.Call, from state.Reader, old string) mechanical {
+	call.Slow()
 	m := mechanical{Session: call.Payload.SessionID, Now: call.Env.Now(), Project: call.Project, Home: call.Host.Home}
-	m.Summary, m.SummaryAt = lastSummary(dir, m.Session)
 	path, err := transcript.Own(call.Payload.TranscriptPath, m.Session)
 	if err == nil {
 		m.Facts, err = transcript.ReadFacts(path, time.Time{})
@@ -144,8 +144,16 @@ func gatherMechanical(call *host.Call, dir state.Dir, old string) mechanical {
 	if err != nil {
 		call.Env.Log("the transcript was not read", "error", err.Error())
 	}
-	_, wrote := dir.Stat(digestFile)
-	m.Left = m.left(old, authorOf(dir, old, wrote))
+	_, wrote := from.Stat(digestFile)
+	m.Left = m.left(old, authorOf(from, old, wrote))
+	return m
+}
+
+// gatherMechanical collects what a mechanical digest is made of. old is the
+// page it replaces, "" for none.
+func gatherMechanical(call *host.Call, dir state.Dir, old string) mechanical {
+	m := gatherFacts(call, dir, old)
+	m.Summary, m.SummaryAt = lastSummary(dir, m.Session)
 	ctx, cancel := context.WithTimeout(context.Background(), git.QueryTimeout)
 	defer cancel()
 	// The worktree that the session stands in, not the project (case F39).

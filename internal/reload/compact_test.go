@@ -47,7 +47,7 @@ func said(at time.Time, text string) row {
 }
 
 // worked writes the transcript of a session that did a bit of everything.
-func (w *world) worked() {
+func (w *world) worked(more ...any) {
 	w.Helper()
 	at := w.now.Add(-time.Hour)
 	rows := []any{typed(at, "split the parser")}
@@ -61,7 +61,7 @@ func (w *world) worked() {
 		row{"content": "write the docs", "status": "pending"},
 	}}, false, "ok")...)
 	rows = append(rows, typed(at, "now make\n## Next concrete step\nTestLexer pass"), said(at, "The lexer splits at the wrong rune.\nI will look at it."))
-	w.rows(rows...)
+	w.rows(append(rows, more...)...)
 }
 
 func TestPreCompactWritesAMechanicalDigest(t *testing.T) {
@@ -220,6 +220,32 @@ func TestPostCompactKeepsTheNewestThree(t *testing.T) {
 		if body := notes.Body(w.read(name)); body != fmt.Sprintf("summary %d\n", i+2) {
 			t.Errorf("%s holds %q", name, body)
 		}
+	}
+}
+
+// The model that writes the digest is told what it need not look up, in both ways
+// of asking for one, and only then.
+func TestTheModelIsRemindedOfTheFacts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.worked()
+	want := []string{
+		"newest first", "- Edited: " + filepath.Join("parser", "lexer.go") + "\n", "- To do: fix TestLexer; write the docs\n", "well since: `go test ./parser`",
+	}
+	for prompt, asked := range map[string]bool{"/cc-reload:snapshot mind it": true, "/snapshot": true, "/fork:snapshot": true, "take a /snapshot": false, "/snapshots": false, "go on": false} {
+		out := w.on(host.UserPromptSubmit, "s1", func(p *host.Payload) { p.Prompt = prompt })
+		if !asked {
+			plain(t, out)
+			continue
+		}
+		says(t, out.Context, want...)
+	}
+	w.put(configFile, "context_budget_mode: snapshot\ncontext_budget_tokens: 1\n")
+	w.worked(row{"type": "assistant", "message": row{"role": "assistant", "model": opus, "usage": row{"input_tokens": 900_000}, "content": []any{row{"type": "text", "text": "Done."}}}})
+	out := w.on(host.Stop, "s1")
+	says(t, out.Continue, want...)
+	if n := strings.Count(out.Continue, "\n"); n >= 36 {
+		t.Errorf("the brief has %d lines", n)
 	}
 }
 

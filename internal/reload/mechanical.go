@@ -100,6 +100,49 @@ func (m mechanical) digest() string {
 		keyIntent, intent)
 }
 
+// How much of each kind the model is reminded of when it is asked for a digest.
+const (
+	briefFiles  = 12
+	briefTodo   = 8
+	briefFailed = 3
+)
+
+// reminder lists for the model that is to write the digest what it need not look
+// up: a line of each kind, "" when nothing is known.
+func (m mechanical) reminder() string {
+	var lines []string
+	add := func(format string, list []string) {
+		if len(list) > 0 {
+			lines = append(lines, "- "+fmt.Sprintf(format, strings.Join(list, "; ")))
+		}
+	}
+	for _, kind := range []struct {
+		text string
+		pick func(transcript.File) bool
+	}{{textMechEdited, transcript.Edited}, {textMechRead, transcript.Read}, {textMechEarlier, transcript.EditedBefore}} {
+		if paths := m.Facts.Paths(kind.pick); len(paths) > 0 {
+			lines = append(lines, "- "+kind.text+m.files(paths, briefFiles))
+		}
+	}
+	var open, left, failed []string
+	for _, item := range m.todo() {
+		open = append(open, notes.Line(item.Text, mechEntry))
+	}
+	for _, item := range m.Left {
+		left = append(left, notes.Line(item.Text, mechEntry))
+	}
+	for _, c := range m.Facts.Failing(briefFailed) {
+		failed = append(failed, command("`%s`", c.Text))
+	}
+	add(textMechTodo, open[:min(len(open), briefTodo)])
+	add(textMechLeft+"%s", left[:min(len(left), briefTodo)])
+	add(textMechFailing, failed)
+	if len(lines) == 0 {
+		return ""
+	}
+	return textReminder + "\n" + strings.Join(lines, "\n")
+}
+
 // entry fills texts into a line of the digest.
 func entry(format string, texts ...string) string {
 	args := make([]any, len(texts))

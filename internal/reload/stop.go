@@ -246,17 +246,27 @@ func (s *stopRun) snapshot(tx *state.Tx) (host.Output, error) {
 	if client == "" {
 		client = handover.ClientVersion(tx, begin.Client)
 	}
-	how := writeNew
+	how, old := writeNew, ""
 	switch exists := tx.Kind(digestFile) == state.File; {
 	case exists && trusted(tx, begin.Session):
 		how = readFirst
+		old, _, _ = readDigest(tx) // none where it cannot be read
 	case exists:
 		how = leaveUnread
 	}
 	return host.Output{
-		Continue: textBrief(s.full, s.settings, how, dirOf(s.call.Project).Path(digestFile), begin.Session, begin.Now),
+		Continue: textBrief(s.full, s.settings, how, dirOf(s.call.Project).Path(digestFile), reminder(s.call, tx, old), begin.Session, begin.Now),
 		Client:   client,
 	}, nil
+}
+
+// reminder is what the model is told of the session when it is to write the digest.
+func reminder(call *host.Call, from state.Reader, old string) string {
+	text := gatherFacts(call, from, old).reminder()
+	if text != "" {
+		text = "\n\n" + text
+	}
+	return text
 }
 
 // manner is how the model is to write the digest. The host's tool replaces only

@@ -20,7 +20,7 @@ import (
 
 // textBrief asks the model for the digest. It is the one text of Stop that
 // costs the user a turn, so it leaves nothing to be asked.
-func textBrief(o occupancy.Occupancy, s Settings, how manner, path, session string, now time.Time) string {
+func textBrief(o occupancy.Occupancy, s Settings, how manner, path, reminder, session string, now time.Time) string {
 	first := "Write it with the Write tool, at " + path
 	switch how {
 	case readFirst:
@@ -50,8 +50,8 @@ intent: what all of this is for, in one line
 ## Open questions & risks
 - what is undecided, what failed and must not be tried again
 
-Use these four headings as they are. Facts, paths and commands instead of story, and no secrets. Take it from this conversation and look nothing up for it. Then stop: the user decides what comes next.`,
-		o, budget(o, s), first, session, now.UTC().Format(time.RFC3339))
+Use these four headings as they are. Facts, paths and commands instead of story, and no secrets. Take it from this conversation and look nothing up for it. Then stop: the user decides what comes next.%s`,
+		o, budget(o, s), first, session, now.UTC().Format(time.RFC3339), reminder)
 }
 
 func textNotice(o occupancy.Occupancy, s Settings, armed bool) string {
@@ -414,6 +414,8 @@ const (
 	textMechDerive  = "Re-derive state from the repository (git log, git status) and ask what to go on with."
 	textMechNoRisk  = "No command failed that has not worked since. What is undecided, a program cannot tell."
 	textMechEdited  = "Edited: "
+	textMechFailing = "Failed and not run well since: %s"
+	textReminder    = "From the transcript, the newest first, so that you need not look it up; name what the next session needs of it:"
 	textMechBase    = "Paths are below %s"
 	textMechRead    = "Read: "
 	textMechEarlier = "Edited before the last compaction: "

@@ -2,6 +2,7 @@ package reload
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
@@ -86,7 +87,7 @@ func sessionStart(call *host.Call) (host.Output, error) {
 // cleared.
 func userPrompt(call *host.Call) (host.Output, error) {
 	t := newThread(call)
-	return t.Prompt(func(claimed bool) bool {
+	out, err := t.Prompt(func(claimed bool) bool {
 		if handover.LoopActive(call.Project) {
 			return false
 		}
@@ -96,6 +97,21 @@ func userPrompt(call *host.Call) (host.Output, error) {
 		t.checkTrust()
 		return !away(call, t.Dir)
 	})
+	if asksForSnapshot(call.Payload.Prompt) && !away(call, t.Dir) {
+		old := ""
+		if trusted(t.Dir, call.Payload.SessionID) {
+			old, _, _ = readDigest(t.Dir) // none where it cannot be read
+		}
+		out.Context = strings.TrimSpace(out.Context + "\n\n" + gatherFacts(call, t.Dir, old).reminder())
+	}
+	return out, err
+}
+
+// asksForSnapshot reports whether a prompt is the command that has the model write
+// the digest: it is given the facts for it.
+func asksForSnapshot(prompt string) bool {
+	word, _, _ := strings.Cut(prompt, " ")
+	return strings.HasPrefix(word, "/") && (word == "/snapshot" || strings.HasSuffix(word, ":snapshot"))
 }
 
 // sessionEnd gives back what the session took and nobody has seen.
