@@ -12,7 +12,7 @@ DIST     := dist
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## compile bin/ccreload and bin/ccreload-gen
@@ -73,6 +73,13 @@ acceptance: build ## drive the real client (CLIENTS="2.1.332 2.1.197"), installe
 		echo "== Claude Code $$v"; \
 		CLIENT_VERSION=$$v go test -tags acceptance -count 1 -timeout 30m ./internal/fakeapi || exit 1; \
 	done
+
+.PHONY: record-sessions
+record-sessions: ## record testdata/continuity anew from the real client (SESSIONS=all, or names with commas)
+	@for v in $(CLIENTS); do \
+		RECORD_SESSIONS=$(or $(SESSIONS),all) CLIENT_VERSION=$$v go test -tags acceptance -count 1 -timeout 60m -run TestRecordSessions ./internal/fakeapi || exit 1; \
+	done
+	go test -run TestContinuity ./internal/fakeapi
 
 .PHONY: bench
 bench: build ## time and memory against an empty Go program

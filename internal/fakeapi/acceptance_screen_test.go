@@ -163,6 +163,66 @@ func (s *screen) submit(line string) {
 	s.key("Enter")
 }
 
+// choice is a line of the client's menu of what to restore.
+var choice = regexp.MustCompile(`(?m)^\s*(?:❯ )?\s*(\d)\. (Restore[^\n]*?)\s*$`)
+
+// rewind goes back to before the last prompts, as a person does: Esc Esc, up
+// to the prompt, Enter, and what to restore, the files too or the conversation
+// alone. The client then puts that prompt into the input box, which is emptied.
+func (s *screen) rewind(prompts int, files bool) {
+	s.w.Helper()
+	s.w.until("the list of prompts", func() bool {
+		s.key("Escape") // two at once would be Alt-Escape
+		return s.comes(`Enter to continue`, 500*time.Millisecond)
+	})
+	for range prompts {
+		before := s.text()
+		s.key("Up")
+		s.w.until("the mark to move", func() bool { return s.text() != before })
+	}
+	s.key("Enter")
+	s.see(`1\. Restore`)
+	want := "Restore conversation"
+	if files {
+		want = "Restore code and conversation"
+	}
+	number := ""
+	for _, m := range choice.FindAllStringSubmatch(s.text(), -1) {
+		if m[2] == want {
+			number = m[1]
+		}
+	}
+	if number == "" {
+		s.w.Fatalf("no %q to choose:\n%s", want, s.seen)
+	}
+	s.key(number)
+	s.w.until("the menu to close", func() bool {
+		if !choice.MatchString(s.text()) {
+			return true
+		}
+		if !s.comes(`(?m)^❯`, time.Second) { // older clients only move the mark
+			s.key("Enter")
+		}
+		return false
+	})
+	s.w.until("the prompt to be back", func() bool { return s.box() != "" })
+	s.w.until("an empty input box", func() bool {
+		if s.box() == "" {
+			return true
+		}
+		s.key("C-u")
+		return false
+	})
+}
+
+// box returns what stands in the input box, the last prompt sign on the screen.
+func (s *screen) box() string {
+	text := s.text()
+	_, after, _ := strings.Cut(text[strings.LastIndex(text, "\n❯")+1:], "❯")
+	line, _, _ := strings.Cut(after, "\n")
+	return strings.TrimSpace(line)
+}
+
 // say submits a prompt that is answered with the turns, and returns when the
 // turn has ended and its Stop hooks have run.
 func (s *screen) say(prompt string, turns ...fakeapi.Turn) {

@@ -53,6 +53,17 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
+	w := newHome(t, "project")
+	w.write(filepath.Join(w.project, "main.go"), "package main\n")
+	w.git("init", "-q")
+	w.commit("start")
+	return w
+}
+
+// newHome is a world whose project is an empty directory at that path, as seen
+// from the world's directory.
+func newHome(t *testing.T, project string) *world {
+	t.Helper()
 	// t.TempDir would put the test's name into the path, and the path of
 	// tmux's socket may have 107 bytes only.
 	dir, err := os.MkdirTemp("", "ccreload-")
@@ -64,7 +75,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w := &world{
 		T: t, dir: dir, env: map[string]string{},
-		home: filepath.Join(dir, "home"), config: filepath.Join(dir, "home", ".claude"), project: filepath.Join(dir, "project"),
+		home: filepath.Join(dir, "home"), config: filepath.Join(dir, "home", ".claude"), project: filepath.Join(dir, project),
 	}
 	t.Cleanup(func() {
 		// What the client has started may still be writing.
@@ -80,10 +91,7 @@ func newWorld(t *testing.T) *world {
 	w.mkdir(w.project)
 	w.trust(w.project)
 	w.write(filepath.Join(w.home, ".gitconfig"), gitConfig)
-	w.write(filepath.Join(w.project, "main.go"), "package main\n")
 	w.renderer("default")
-	w.git("init", "-q")
-	w.commit("start")
 	return w
 }
 
