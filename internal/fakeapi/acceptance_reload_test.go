@@ -3,6 +3,7 @@
 package fakeapi_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -561,4 +562,45 @@ func TestSnapshotAndReloadCommands(t *testing.T) {
 		fakeapi.Say("Set."))
 	s.say("work", fakeapi.Say("Worked.").At(31*percent))
 	s.see(`cc-reload: context 31 ?%`)
+}
+
+// A turn that the person took back, by Esc Esc and a restore, stays in the
+// transcript. No digest tells of it.
+func TestTurnTakenBackIsNotInTheDigest(t *testing.T) {
+	w := newReload(t)
+	w.api.Summary(fakeapi.Say("<summary>A parser.</summary>"))
+	s := w.open("--permission-mode", "acceptEdits")
+	s.say("split the parser for the walrus",
+		writes(filepath.Join(w.project, "walrus.go"), "package main\n"),
+		fakeapi.Say("Split."))
+	s.say("name the token types ABANDONED",
+		writes(filepath.Join(w.project, "ABANDONED.go"), "package main\n"),
+		fakeapi.Say("They are ABANDONED now."))
+	s.rewind(1, true)
+	if exists(filepath.Join(w.project, "ABANDONED.go")) {
+		t.Error("the client has not restored the files")
+	}
+	s.say("number the token types",
+		writes(filepath.Join(w.project, "number.go"), "package main\n"),
+		fakeapi.Say("Numbered."))
+	s.submit("/compact keep the plan")
+	s.see(`(?i)compacted`)
+
+	for _, word := range []string{"walrus.go", "number.go", "number the token types"} {
+		if got := w.read(w.state("session.md")); !strings.Contains(got, word) {
+			t.Errorf("the digest does not say %q:\n%s", word, got)
+		}
+	}
+	if got := w.read(w.state("session.md")); strings.Contains(got, "ABANDONED") {
+		t.Errorf("the digest tells of the turn that was taken back:\n%s", got)
+	}
+	abandoned := 0
+	for _, row := range w.transcripts() {
+		if strings.Contains(fmt.Sprint(row["message"]), "ABANDONED") {
+			abandoned++
+		}
+	}
+	if abandoned == 0 {
+		t.Error("the transcript has lost the turn: the test proves nothing")
+	}
 }
