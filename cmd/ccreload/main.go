@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 
+	_ "github.com/ccreload/ccreload/cmd/ccreload/internal/early" // most hooks end there
 	"github.com/ccreload/ccreload/internal/cli"
 )
 

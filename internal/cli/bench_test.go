@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,10 +16,11 @@ import (
 	"time"
 )
 
-// These benchmarks time whole processes, as the host starts them. Each run
-// of the subject is paired with a run of its baseline, and the ratio of the
-// medians is reported beside the limit it has to keep (x-base, x-limit), so
-// that a busy machine slows both sides alike.
+// These benchmarks time whole processes, as the launcher starts them. Each run of
+// the subject is followed by one of its baseline, so that a busy machine slows
+// both alike. Two ratios are reported beside the limit (x-limit): that of the
+// medians (x-base), and that of the fastest tenth of either side (x-best), which
+// other processes disturb least. It is this one that has to keep the limit.
 
 // programs are the release builds under test and the empty Go program.
 type programs struct{ empty, meter, runtime, generator string }
@@ -65,14 +67,22 @@ var built = sync.OnceValues(func() (programs, error) {
 		packages[p.meter] = in("meter.go")
 	}
 	for out, pkg := range packages {
-		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, pkg)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if msg, err := cmd.CombinedOutput(); err != nil {
-			return programs{}, fmt.Errorf("go build %s: %w\n%s", pkg, err, msg)
+		if err := release(out, pkg); err != nil {
+			return programs{}, err
 		}
 	}
 	return p, nil
 })
+
+// release builds pkg as a release is built, but for its version.
+func release(out, pkg string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %w\n%s", pkg, err, msg)
+	}
+	return nil
+}
 
 func build(b *testing.B) programs {
 	b.Helper()
@@ -119,16 +129,24 @@ func pair(b *testing.B, base, subject process, limit float64) {
 		d, _ = base.run(b)
 		to = append(to, d)
 	}
-	b.ReportMetric(median(of)*1e3, "ms")
-	b.ReportMetric(median(of)/median(to), "x-base")
+	best := tenth(of, 1).Seconds() / tenth(to, 1).Seconds()
+	b.ReportMetric(tenth(of, 5).Seconds()*1e3, "ms")
+	b.ReportMetric(tenth(of, 5).Seconds()/tenth(to, 5).Seconds(), "x-base")
+	b.ReportMetric(best, "x-best")
 	b.ReportMetric(limit, "x-limit")
 	b.ReportMetric(0, "ns/op") // a pair's time says nothing
+	if best > limit && len(of) >= enough {
+		b.Errorf("%.2f times the baseline, the limit is %.2f", best, limit)
+	}
 }
 
-// median is in seconds.
-func median(ds []time.Duration) float64 {
-	slices.Sort(ds)
-	return ds[len(ds)/2].Seconds()
+// enough pairs say something; a benchmark is first run once, to see that it works.
+const enough = 20
+
+// tenth sorts list and returns what n tenths of it are below: 5 for the median.
+func tenth[T cmp.Ordered](list []T, n int) T {
+	slices.Sort(list)
+	return list[len(list)*n/10]
 }
 
 // stopHook is a Stop of cc-reload. See stopOf.
@@ -160,6 +178,7 @@ func stopOf(b *testing.B, plugin, program string, size int, tail ...string) proc
 		env: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "CLAUDE_PROJECT_DIR=" + project, "CLAUDE_PLUGIN_ROOT=" + root,
 			"CLAUDE_PLUGIN_DATA=" + data, "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_SESSION_ATTENDED=1",
+			"GOMAXPROCS=1", // by the launcher
 		},
 		stdin: fmt.Appendf(nil, `{"session_id":"s1","transcript_path":%q,"cwd":%q,"permission_mode":"auto","hook_event_name":"Stop",`+
 			`"stop_hook_active":false,"last_assistant_message":"words","background_tasks":[],"session_crons":[]}`, transcript, project),
@@ -187,10 +206,11 @@ func writeTranscript(b *testing.B, path string, size int, tail ...string) {
 	}
 }
 
-// empty is the baseline: a Go program that does nothing, started with the
-// same payload on its stdin as the hook it is compared to.
+// empty is the baseline: a Go program that does nothing, started as anybody would
+// start it, with the same payload on its stdin as the hook it is compared to.
 func empty(b *testing.B, like process) process {
-	return process{argv: []string{build(b).empty}, env: like.env, stdin: like.stdin}
+	env := slices.DeleteFunc(slices.Clone(like.env), func(v string) bool { return v == "GOMAXPROCS=1" })
+	return process{argv: []string{build(b).empty}, env: env, stdin: like.stdin}
 }
 
 func BenchmarkStop50MBAgainstEmptyProgram(b *testing.B) {
@@ -269,7 +289,8 @@ func BenchmarkMemoryOf20MBLine(b *testing.B) {
 }
 
 // BenchmarkStopPageFaults counts what a Stop touches, for the first time each:
-// most of a start is that. Unlike the time it hardly depends on what else runs.
+// most of a start is that. Unlike the time it hardly depends on what else runs,
+// and with GOMAXPROCS=1 not on the machine's number of processors either.
 func BenchmarkStopPageFaults(b *testing.B) {
 	subject := stopHook(b, build(b).runtime, 1<<20)
 	var of, base []int
@@ -279,12 +300,15 @@ func BenchmarkStopPageFaults(b *testing.B) {
 		_, n = metered(b, empty(b, subject))
 		base = append(base, n)
 	}
-	slices.Sort(of)
-	slices.Sort(base)
-	b.ReportMetric(float64(of[len(of)/2]), "faults")
-	b.ReportMetric(float64(base[len(base)/2]), "faults-base")
-	b.ReportMetric(225, "faults-limit")
+	const limit = 230 // 8 of them for regexp, which transcript imports
+	faults := tenth(of, 5)
+	b.ReportMetric(float64(faults), "faults")
+	b.ReportMetric(float64(tenth(base, 5)), "faults-base")
+	b.ReportMetric(limit, "faults-limit")
 	b.ReportMetric(0, "ns/op")
+	if faults > limit {
+		b.Errorf("%d page faults, the limit is %d", faults, limit)
+	}
 }
 
 // BenchmarkPreToolUseOnAnotherFile counts the processes that the hooks of the
@@ -351,7 +375,7 @@ func BenchmarkGenerate(b *testing.B) {
 		d, _ := subject.run(b)
 		all = append(all, d)
 	}
-	b.ReportMetric(median(all)*1e3, "ms")
+	b.ReportMetric(tenth(all, 5).Seconds()*1e3, "ms")
 	b.ReportMetric(100, "ms-limit")
 	b.ReportMetric(0, "ns/op")
 }

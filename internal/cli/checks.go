@@ -23,6 +23,7 @@ import (
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/proc"
+	"github.com/ccreload/ccreload/internal/registry"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/statusline"
 	"github.com/ccreload/ccreload/internal/term"
@@ -119,7 +120,7 @@ func (c *checkup) client() {
 		return
 	}
 	minimum := ""
-	for _, name := range pluginNames() {
+	for _, name := range registry.Names() {
 		if p, err := c.profile(name); err == nil && !host.AtLeast(minimum, p.MinHostVersion) {
 			minimum = p.MinHostVersion
 		}
@@ -423,7 +424,7 @@ func (c *checkup) statusLine() {
 func (c *checkup) state() {
 	const check = "project"
 	some := false
-	for _, p := range plugins() {
+	for _, p := range registry.Plugins() {
 		dir := p.State(c.project)
 		if dir.Kind("") == state.Absent {
 			continue
@@ -471,7 +472,7 @@ func (c *checkup) tracked(dir string) {
 func (c *checkup) options() {
 	const check = "options"
 	var ignored []string
-	for _, p := range plugins() {
+	for _, p := range registry.Plugins() {
 		if p.State(c.project).Kind("") == state.Absent && !c.enabled(p.Name, c.project) {
 			continue
 		}

@@ -6,8 +6,11 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"io"
+	"net"
+	"net/netip"
 	"os"
 	"time"
 
@@ -15,11 +18,9 @@ import (
 
 	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/internal/cli/cmdline"
-	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/oneproc"
-	"github.com/ccreload/ccreload/internal/proc"
-	"github.com/ccreload/ccreload/internal/record"
+	"github.com/ccreload/ccreload/internal/registry"
 )
 
 // Main runs ccreload with args (without the program's name) and returns the
@@ -30,14 +31,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		stdout:   stdout,
 		stderr:   stderr,
 		defaults: ccreload.Defaults,
-		env: host.Env{
-			Now:    time.Now,
-			Sleep:  time.Sleep,
-			Getenv: os.Getenv,
-			Alive:  proc.Alive,
-			Log:    func(string, ...any) {},
-		},
+		env:      registry.Env(),
 	}
+	a.env.Dial = dial
 	if len(args) > 0 && args[0] == "hook" {
 		return a.hook(args[1:])
 	}
@@ -64,19 +60,20 @@ type app struct {
 var hookTimeout time.Duration
 
 func (a *app) hook(args []string) int {
-	hook.Run{
-		Args:     args,
-		Stdin:    a.stdin,
-		Stdout:   a.stdout,
-		Env:      a.env,
-		Plugin:   pluginNamed,
-		Defaults: a.defaults,
-		// The one exit beside main: a handler that hangs cannot return to it.
-		Quit:    func() { os.Exit(cmdline.ExitOK) },
-		Tap:     record.Tap,
-		Timeout: hookTimeout,
-	}.Do()
+	run := registry.Hook(args, a.stdin, a.stdout, a.env)
+	run.Timeout = hookTimeout
+	run.Do()
 	return cmdline.ExitOK
+}
+
+// dial opens a connection to this machine.
+func dial(ctx context.Context, address string) (io.ReadWriteCloser, error) {
+	// DialContext would link a resolver, for addresses that need none.
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, err
+	}
+	return new(net.Dialer).DialTCP(ctx, "tcp", netip.AddrPort{}, to)
 }
 
 // carriesPayload reports whether somebody hands us something on stdin. A

@@ -14,6 +14,7 @@ import (
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/problem"
+	"github.com/ccreload/ccreload/internal/registry"
 	"github.com/ccreload/ccreload/internal/term"
 )
 
@@ -168,13 +169,13 @@ func (c *configuring) find(key string) (options.Plugin, error) {
 
 // noPlugin is the error about a name that is no plugin's.
 func noPlugin(name string) error {
-	return problem.Input("the plugins are "+strings.Join(pluginNames(), ", "), "there is no plugin %q", name)
+	return problem.Input("the plugins are "+strings.Join(registry.Names(), ", "), "there is no plugin %q", name)
 }
 
 // candidates returns the options of the plugin that was named, else of those that
 // the host runs in this project, else of all there are.
 func (c *configuring) candidates() ([]options.Plugin, error) {
-	if c.only != "" && !slices.Contains(pluginNames(), c.only) {
+	if c.only != "" && !slices.Contains(registry.Names(), c.only) {
 		return nil, noPlugin(c.only)
 	}
 	project, err := c.project()
@@ -182,7 +183,7 @@ func (c *configuring) candidates() ([]options.Plugin, error) {
 		return nil, err
 	}
 	var all, used []options.Plugin
-	for _, of := range plugins() {
+	for _, of := range registry.Plugins() {
 		if c.only != "" && c.only != of.Name {
 			continue
 		}

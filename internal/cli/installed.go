@@ -12,6 +12,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/registry"
 )
 
 // installed is a plugin of ours that the host has installed.
@@ -44,7 +45,7 @@ func (a *app) installedPlugins() []installed {
 			return
 		}
 		profile, err := host.DecodeProfile(data0)
-		if err != nil || !slices.Contains(pluginNames(), profile.Plugin) {
+		if err != nil || !slices.Contains(registry.Names(), profile.Plugin) {
 			return
 		}
 		list = append(list, installed{
@@ -157,7 +158,7 @@ func (a *app) ourDataDirs() []string {
 	entries, _ := os.ReadDir(all) // none when it cannot be read
 	for _, e := range entries {
 		ours := func(plugin string) bool { return strings.HasPrefix(e.Name(), plugin+"-") }
-		if e.IsDir() && slices.ContainsFunc(pluginNames(), ours) {
+		if e.IsDir() && slices.ContainsFunc(registry.Names(), ours) {
 			dirs = append(dirs, filepath.Join(all, e.Name()))
 		}
 	}

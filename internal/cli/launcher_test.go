@@ -122,6 +122,38 @@ func TestLauncherExitCode(t *testing.T) {
 	}
 }
 
+// A hook needs no more than one processor, unless somebody has said otherwise;
+// what people run by the same launcher has all of them.
+func TestLauncherGivesHooksOneProcessor(t *testing.T) {
+	t.Parallel()
+	for _, shell := range shells() {
+		l := newLauncher(t, t.TempDir())
+		write(t, l.bundled, "#!/bin/sh\necho \"${GOMAXPROCS-all}\"\n")
+		if err := os.Chmod(l.bundled, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, tt := range []struct {
+			args []string
+			env  string
+			want string
+		}{
+			{[]string{"hook", "cc-reload", "Stop"}, "", "1"},
+			{[]string{"hook", "cc-reload", "Stop"}, "GOMAXPROCS=4", "4"},
+			{nil, "", "1"}, // a client that drops the arguments
+			{[]string{"doctor"}, "", "all"},
+		} {
+			cmd := l.command(shell, tt.args...)
+			if tt.env != "" {
+				cmd.Env = append(cmd.Env, tt.env)
+			}
+			out, err := cmd.Output()
+			if got := strings.TrimSpace(string(out)); err != nil || got != tt.want {
+				t.Errorf("%q %q with %q: %q, %v, want %q", shell, tt.args, tt.env, got, err, tt.want)
+			}
+		}
+	}
+}
+
 // The Go runtime ends with 2 where it gets no thread, and so does a shell that
 // cannot fork. Neither may be the end of a hook.
 func TestLauncherWithoutThreads(t *testing.T) {

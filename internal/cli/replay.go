@@ -13,6 +13,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/cli/cmdline"
 	"github.com/ccreload/ccreload/internal/problem"
+	"github.com/ccreload/ccreload/internal/registry"
 	"github.com/ccreload/ccreload/internal/term"
 
 	"github.com/ccreload/ccreload/internal/host"
@@ -62,7 +63,7 @@ the present.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.plugin, "plugin", plugins()[0].Name, "plugin whose hooks run")
+	flags.StringVar(&f.plugin, "plugin", registry.Plugins()[0].Name, "plugin whose hooks run")
 	flags.StringVar(&f.root, "root", "", "directory of the plugin's tree (default: found)")
 	flags.StringArrayVar(&f.set, "set", nil, "set an option of the plugin, as `KEY=VALUE`; may be repeated")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a recording")

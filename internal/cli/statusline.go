@@ -13,6 +13,7 @@ import (
 	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/problem"
+	"github.com/ccreload/ccreload/internal/registry"
 	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/statusline"
@@ -37,7 +38,7 @@ yellow from two thirds of the budget and red at it.`,
   ccreload statusline --segment cc-reload < FILE  one plugin's part, for a script of yours`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if segment != "" && !slices.Contains(pluginNames(), segment) {
+			if segment != "" && !slices.Contains(registry.Names(), segment) {
 				return noPlugin(segment)
 			}
 			if !carriesPayload(a.stdin) {
@@ -80,7 +81,7 @@ func (a *app) statusLine(only string) {
 func (a *app) segments(p statusline.Payload, only string) []plugin.Segment {
 	var list []plugin.Segment
 	full := a.occupancy(p)
-	for _, of := range plugins() {
+	for _, of := range registry.Plugins() {
 		if only != "" && only != of.Name || only == "" && !a.enabled(of.Name, p.Project) {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/registry"
 	"github.com/ccreload/ccreload/internal/term"
 
 	"github.com/ccreload/ccreload/internal/git"
@@ -125,7 +126,7 @@ func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, erro
 			return err
 		}})
 	}
-	for _, p := range plugins() {
+	for _, p := range registry.Plugins() {
 		name := p.StateDir
 		path := filepath.Join(project, name)
 		// A link is not what we make.
@@ -152,7 +153,7 @@ func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, erro
 			}
 		}
 	}
-	for _, p := range plugins() {
+	for _, p := range registry.Plugins() {
 		if p.Leftovers != nil && a.host.Config != "" {
 			out = append(out, files(p.Leftovers(a.host.Config)...))
 		}

@@ -5,32 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ccreload/ccreload/internal/handoff"
-	"github.com/ccreload/ccreload/internal/plugin"
-	"github.com/ccreload/ccreload/internal/reload"
+	"github.com/ccreload/ccreload/internal/registry"
 )
-
-// plugins are the ones this runtime serves, in the order of the status line.
-func plugins() []*plugin.Plugin { return []*plugin.Plugin{&reload.Plugin, &handoff.Plugin} }
-
-// pluginNamed returns the plugin called name.
-func pluginNamed(name string) (*plugin.Plugin, bool) {
-	for _, p := range plugins() {
-		if p.Name == name {
-			return p, true
-		}
-	}
-	return nil, false
-}
-
-// pluginNames lists what they are called.
-func pluginNames() []string {
-	var names []string
-	for _, p := range plugins() {
-		names = append(names, p.Name)
-	}
-	return names
-}
 
 // project returns the directory whose state a command works on: the one the
 // host names, which it does to hooks and the status line, else what
@@ -70,7 +46,7 @@ func projectOf(cwd string) string {
 }
 
 func hasState(dir string) bool {
-	for _, p := range plugins() {
+	for _, p := range registry.Plugins() {
 		if info, err := os.Lstat(filepath.Join(dir, p.StateDir)); err == nil && info.IsDir() {
 			return true
 		}

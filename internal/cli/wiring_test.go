@@ -11,6 +11,7 @@ import (
 
 	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/registry"
 )
 
 // What the manifest declares is what the runtime answers, and the other way
@@ -45,18 +46,18 @@ func TestEveryDeclaredHookHasItsHandler(t *testing.T) {
 			}
 		}
 	}
-	if names := slices.Sorted(slices.Values(pluginNames())); !slices.Equal(names, ccreload.Plugins()) {
+	if names := slices.Sorted(slices.Values(registry.Names())); !slices.Equal(names, ccreload.Plugins()) {
 		t.Errorf("%q are registered, %q have a manifest", names, ccreload.Plugins())
 	}
 	if len(declared) == 0 {
 		t.Fatal("no plugin declares a hook")
 	}
 	for k := range declared {
-		if p, ok := pluginNamed(k.plugin); !ok || p.Handler(k.event) == nil {
+		if p, ok := registry.Named(k.plugin); !ok || p.Handler(k.event) == nil {
 			t.Errorf("%s declares %s, and nothing answers it", k.plugin, k.event)
 		}
 	}
-	for _, p := range plugins() {
+	for _, p := range registry.Plugins() {
 		for _, event := range host.Events() {
 			if p.Handler(event) != nil && !declared[key{p.Name, event}] {
 				t.Errorf("%s answers %s, which its manifest does not declare", p.Name, event)

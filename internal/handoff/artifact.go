@@ -65,7 +65,7 @@ type document struct {
 func Page(facts transcript.Facts, home string, now time.Time) string {
 	d := document{
 		ID: "-", Session: "-", At: place{Kind: SingleTask, Top: facts.Cwd}, Time: now,
-		Git: gitFacts{Err: git.ErrNoRepo}, Facts: facts, Home: home, Headings: headings["en"],
+		Git: gitFacts{Err: git.ErrNoRepo}, Facts: facts, Home: home, Headings: headings[0],
 	}
 	text, _ := d.render()
 	return text

@@ -118,12 +118,11 @@ func documentDir(top, dir string) (string, error) {
 // maxSlug is the length of a slug in bytes.
 const maxSlug = 40
 
-// plain spells letters of the neighborhood as file names are spelled.
-var plain = strings.NewReplacer("å", "a", "æ", "ae", "ä", "ae", "ø", "o", "ö", "o", "ü", "u", "é", "e", "è", "e")
-
 // Slug makes a word for a file name of what a person typed, false when
 // nothing of it can be used.
 func Slug(typed string) (string, bool) {
+	// Letters of the neighborhood, spelled as in file names.
+	plain := strings.NewReplacer("å", "a", "æ", "ae", "ä", "ae", "ø", "o", "ö", "o", "ü", "u", "é", "e", "è", "e")
 	slug := strings.Join(words(plain.Replace(strings.ToLower(typed))), "-")
 	slug = strings.TrimRight(slug[:min(len(slug), maxSlug)], "-")
 	return slug, slug != "" || strings.TrimSpace(typed) == ""

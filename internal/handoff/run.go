@@ -270,14 +270,10 @@ func (r *run) write(ctx context.Context) bool {
 	if err := r.git.describe(ctx); err != nil {
 		r.fail(errGit, err)
 	}
-	titles, ok := headings[r.Settings.Language]
-	if !ok {
-		titles = headings["en"]
-	}
 	r.id = newID()
 	doc := document{
 		ID: r.id, Session: r.Session, At: r.at, Time: r.now,
-		Git: r.git, Facts: facts, Home: r.Home, Headings: titles,
+		Git: r.git, Facts: facts, Home: r.Home, Headings: headingsIn(r.Settings.Language),
 	}
 	doc.Left = doc.left(known.last(r.Project))
 	r.text, r.redacted = doc.render()

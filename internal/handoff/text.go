@@ -21,10 +21,19 @@ const (
 	secGotchas
 )
 
-// headings are their titles, in the languages of the option language.
-var headings = map[string][]string{
-	"en": {"Why", "Status", "How to continue", "First command to run", "Push policy", "Verification", "Gotchas"},
-	"no": {"Hvorfor", "Status", "Slik fortsetter du", "Første kommando", "Push-policy", "Verifisering", "Fallgruver"},
+// headings are their titles in every language, the one that is used by default
+// first.
+var headings = [...][]string{
+	{"Why", "Status", "How to continue", "First command to run", "Push policy", "Verification", "Gotchas"},
+	{"Hvorfor", "Status", "Slik fortsetter du", "Første kommando", "Push-policy", "Verifisering", "Fallgruver"},
+}
+
+// headingsIn returns the titles in a language.
+func headingsIn(language string) []string {
+	if language == "no" {
+		return headings[1]
+	}
+	return headings[0]
 }
 
 // survivors are the sections that outlive the cut of a document that is too
@@ -32,7 +41,9 @@ var headings = map[string][]string{
 func survivors() []string {
 	var out []string
 	for _, section := range []int{secContinue, secFirst, secWhy, secGotchas, secPush, secVerify} {
-		out = append(out, headings["en"][section], headings["no"][section])
+		for _, titles := range headings {
+			out = append(out, titles[section])
+		}
 	}
 	return out
 }

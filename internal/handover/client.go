@@ -72,6 +72,9 @@ func (c Client) String() string {
 
 // ParseClient reads what String wrote; what is no client is the zero one.
 func ParseClient(s string) Client {
+	if s == "" {
+		return Client{}
+	}
 	if id, err := proc.ParseID(s); err == nil {
 		return Client{PID: id.PID, id: s}
 	}

@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -85,9 +84,10 @@ func (r Run) Do() {
 	} else if len(r.Args) > 1 && host.Event(r.Args[1]) == host.SessionEnd {
 		c.limit = endTimeout
 	}
+	quit := r.Quit // r itself stays on the stack
 	c.ring = func() {
 		log.fault(fmt.Errorf("no answer within %s", c.limit))
-		r.Quit()
+		quit()
 	}
 	a := r.attempt(log, c)
 	if len(a.out) > 0 {
@@ -104,7 +104,7 @@ func (r Run) Do() {
 func (r Run) attempt(log *log, c *clock) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {
-			log.fault(fmt.Errorf("panic: %v", p), "stack", string(debug.Stack()))
+			log.fault(fmt.Errorf("panic: %v", p), "stack", stack())
 			a = answer{}
 		}
 	}()
@@ -126,7 +126,7 @@ type answer struct {
 func (r Run) give(a answer, log *log) {
 	defer func() {
 		if p := recover(); p != nil {
-			log.fault(fmt.Errorf("panic: %v", p), "stack", string(debug.Stack()))
+			log.fault(fmt.Errorf("panic: %v", p), "stack", stack())
 		}
 	}()
 	if len(a.out) > 0 {
@@ -233,7 +233,7 @@ func (r Run) tap(call *host.Call, stdin []byte, log *log) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			log.fault(fmt.Errorf("panic in tap: %v", p), "stack", string(debug.Stack()))
+			log.fault(fmt.Errorf("panic in tap: %v", p), "stack", stack())
 		}
 	}()
 	if err := r.Tap(call, stdin); err != nil {

@@ -3,6 +3,7 @@ package hook
 import (
 	"encoding/json"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -111,4 +112,11 @@ func (l *log) write(level, msg string, args []any) {
 	if line, err := json.Marshal(row); err == nil {
 		state.Append(l.path, line, maxLog)
 	}
+}
+
+// stack is where a panic came from. Package runtime/debug, which has this too,
+// is initialized later than a hook begins (package early).
+func stack() string {
+	b := make([]byte, 16<<10)
+	return string(b[:runtime.Stack(b, false)])
 }

@@ -1,6 +1,10 @@
 package host
 
-import "time"
+import (
+	"context"
+	"io"
+	"time"
+)
 
 // Payload is what a hook is told, in neutral form. A field the host did not
 // send is its zero value; fields this type does not name are ignored, since
@@ -61,6 +65,9 @@ type Env struct {
 	Getenv func(string) string           // "" when unset
 	Alive  func(pid int) bool            // is there a live process of this id?
 	Log    func(msg string, args ...any) // debug log: key, value pairs; never nil
+	// Dial opens a connection to an IP address and port of this machine. Nil where
+	// nobody is to be asked.
+	Dial func(ctx context.Context, address string) (io.ReadWriteCloser, error)
 }
 
 // Call is one run of a hook: who was called, with what, in which world.

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -18,21 +16,25 @@ const (
 	proxyMax     = 1 << 20     // bytes of an answer that are read
 )
 
+// Dial opens a connection to an IP address and port.
+type Dial = func(ctx context.Context, address string) (io.ReadWriteCloser, error)
+
 // ProxyWindow asks a proxy on this machine for the window of the model called
 // id, in tokens. It sends one GET of v1/models below baseURL, which must be
 // http on 127.0.0.1, localhost or [::1], and takes one second at most. False
 // means that there is no usable answer, for whatever reason.
 //
-// It speaks the little HTTP it needs by itself: net/http would double the
-// size and the start-up time of every hook.
-func ProxyWindow(ctx context.Context, baseURL, id string) (int, bool) {
+// It speaks the little HTTP it needs by itself, through what dial opens:
+// net/http would double the size and the start-up time of every hook, and most
+// hooks run without package net.
+func ProxyWindow(ctx context.Context, dial Dial, baseURL, id string) (int, bool) {
 	at, err := parseLoopback(baseURL)
 	if err != nil {
 		return 0, false
 	}
 	ctx, cancel := context.WithTimeout(ctx, proxyTimeout)
 	defer cancel()
-	body, err := at.get(ctx, "/v1/models")
+	body, err := at.get(ctx, dial, "/v1/models")
 	if err != nil {
 		return 0, false
 	}
@@ -41,9 +43,9 @@ func ProxyWindow(ctx context.Context, baseURL, id string) (int, bool) {
 
 // loopback is a base URL that stays on this machine.
 type loopback struct {
-	host   string           // as written, for the Host header
-	dial   []netip.AddrPort // addresses to try, in order
-	prefix string           // path, without a slash at the end
+	host   string   // as written, for the Host header
+	addrs  []string // addresses to try, in order
+	prefix string   // path, without a slash at the end
 }
 
 var errNotLoopback = errors.New("not an http URL of this machine")
@@ -74,16 +76,16 @@ func parseLoopback(s string) (loopback, error) {
 	if err != nil || n == 0 {
 		return loopback{}, errNotLoopback
 	}
-	v4 := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(n))
-	v6 := netip.AddrPortFrom(netip.IPv6Loopback(), uint16(n))
+	port = strconv.FormatUint(n, 10)
+	v4, v6 := "127.0.0.1:"+port, "[::1]:"+port
 	at := loopback{host: authority, prefix: strings.TrimRight(path, "/")}
 	switch strings.ToLower(name) {
 	case "127.0.0.1":
-		at.dial = []netip.AddrPort{v4}
+		at.addrs = []string{v4}
 	case "[::1]":
-		at.dial = []netip.AddrPort{v6}
+		at.addrs = []string{v6}
 	case "localhost":
-		at.dial = []netip.AddrPort{v4, v6}
+		at.addrs = []string{v4, v6}
 	default:
 		return loopback{}, errNotLoopback
 	}
@@ -91,13 +93,11 @@ func parseLoopback(s string) (loopback, error) {
 }
 
 // get returns the body of a 200 answer. It follows no redirect.
-func (at loopback) get(ctx context.Context, path string) ([]byte, error) {
-	var conn *net.TCPConn
+func (at loopback) get(ctx context.Context, dial Dial, path string) ([]byte, error) {
+	var conn io.ReadWriteCloser
 	var err error
-	for _, addr := range at.dial {
-		// DialContext would link a resolver, for addresses that need none.
-		var d net.Dialer
-		if conn, err = d.DialTCP(ctx, "tcp", netip.AddrPort{}, addr); err == nil {
+	for _, addr := range at.addrs {
+		if conn, err = dial(ctx, addr); err == nil {
 			break
 		}
 	}

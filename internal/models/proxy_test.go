@@ -75,7 +75,7 @@ func TestProxyWindow(t *testing.T) {
 		{server.URL + "/html", "claude-haiku-5-5", 0},
 		{server.URL + "/nothing/here", "claude-haiku-5-5", 0},
 	} {
-		got, ok := ProxyWindow(t.Context(), tt.base, tt.id)
+		got, ok := ProxyWindow(t.Context(), dial, tt.base, tt.id)
 		if got != tt.want || ok != (tt.want != 0) {
 			t.Errorf("%s for %q: %d, %t, want %d", tt.base, tt.id, got, ok, tt.want)
 		}
@@ -101,7 +101,7 @@ func TestOnlyLoopbackIsAsked(t *testing.T) {
 		"http://[::1]/v":           "[::1]:80",
 	} {
 		at, err := parseLoopback(s)
-		if err != nil || at.dial[0].String() != want {
+		if err != nil || at.addrs[0] != want {
 			t.Errorf("%q: %+v, %v, want %s", s, at, err, want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestASilentProxyIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if n, ok := ProxyWindow(ctx, "http://"+l.Addr().String(), "m"); ok {
+	if n, ok := ProxyWindow(ctx, dial, "http://"+l.Addr().String(), "m"); ok {
 		t.Errorf("it said %d", n)
 	}
 	if d := time.Since(start); d > proxyTimeout {
@@ -174,4 +174,8 @@ func FuzzReadResponse(f *testing.F) {
 			t.Fatalf("%d, %t", n, ok)
 		}
 	})
+}
+
+func dial(ctx context.Context, address string) (io.ReadWriteCloser, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }

@@ -211,8 +211,8 @@ func AtStart(call *host.Call, dir state.Reader) (Figure, Stamp) {
 	if f.Model == "" {
 		f.Model = readStamp(dir).Model
 	}
-	if call.Host.ProxyURL != "" && f.Model != "" {
-		f.Proxy, _ = models.ProxyWindow(context.Background(), call.Host.ProxyURL, f.Model)
+	if call.Env.Dial != nil && call.Host.ProxyURL != "" && f.Model != "" {
+		f.Proxy, _ = models.ProxyWindow(context.Background(), call.Env.Dial, call.Host.ProxyURL, f.Model)
 	}
 	stamp := Stamp{Model: id, Window: f.Proxy}
 	if f.Proxy == 0 && (!models.Alias(id) || models.Chosen(id) > 0) {

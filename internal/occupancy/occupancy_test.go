@@ -1,6 +1,7 @@
 package occupancy
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -475,6 +476,9 @@ func TestAtStart(t *testing.T) {
 			Host:    host.Host{ProxyURL: tt.url},
 			Payload: host.Payload{SessionID: "s1", Model: tt.model},
 			Profile: host.Profile{Windows: table},
+			Env: host.Env{Dial: func(ctx context.Context, address string) (io.ReadWriteCloser, error) {
+				return new(net.Dialer).DialContext(ctx, "tcp", address)
+			}},
 		}
 		figure, stamp := AtStart(call, dir)
 		err := dir.WithLock(time.Second, func(tx *state.Tx) error { return errors.Join(figure.Write(tx), stamp.Write(tx)) })

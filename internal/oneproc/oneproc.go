@@ -4,9 +4,11 @@
 // before whatever else is linked.
 //
 // With more processors the one goroutine of a hook changes between them, and
-// each has memory of its own to set up: some 25 page faults of a Stop. A stack
-// that grows later is walked and moved, frame by frame, several times: some 10.
-// And where a container has few threads left, fewer are asked for.
+// each has memory of its own to set up. What the Go runtime has set up before any
+// package begins can no longer be spared here: the launcher does that, with
+// GOMAXPROCS=1. A stack that grows later is walked and moved, frame by frame,
+// several times: some 20 page faults. And where a container has few threads
+// left, fewer are asked for.
 package oneproc
 
 import "runtime"

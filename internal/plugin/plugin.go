@@ -1,7 +1,7 @@
 // Package plugin says what a plugin of ours is made of, for everything that
 // treats all of them alike: the runner of hooks, doctor, config, uninstall.
 //
-// Each plugin exports one Plugin, and package cli has the list of them. Nothing
+// Each plugin exports one Plugin, and package registry has the list of them. Nothing
 // else may ask which plugin it has before it.
 package plugin
 

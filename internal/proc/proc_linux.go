@@ -48,10 +48,22 @@ func parseStat(line string) (status, error) {
 	}, nil
 }
 
-var bootID = sync.OnceValues(func() (string, error) {
-	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(data)), err
-})
+// boot is what bootID has read.
+var boot struct {
+	once sync.Once
+	id   string
+	err  error
+}
+
+// bootID returns the name of the time since this machine was started.
+func bootID() (string, error) {
+	boot.once.Do(func() {
+		var data []byte
+		data, boot.err = os.ReadFile("/proc/sys/kernel/random/boot_id")
+		boot.id = strings.TrimSpace(string(data))
+	})
+	return boot.id, boot.err
+}
 
 func processes() (map[int]status, error) {
 	dir, err := os.Open("/proc")

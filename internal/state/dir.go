@@ -117,15 +117,17 @@ type View struct{ reader }
 
 // reader reads what lies in root.
 type reader struct {
-	root *os.Root
-	err  error // why there is no root
+	root   *os.Root
+	err    error // why there is no root
+	absent bool  // there is no directory
 }
 
 // View opens the directory; Close it afterwards. One that is absent has no
 // files, and from one that cannot be opened nothing can be read.
 func (d Dir) View() View {
 	root, err := d.open()
-	return View{reader{root, err}}
+	// errors.Is would cost a hook two pages: it asks for a method at run time.
+	return View{reader{root, err, os.IsNotExist(err)}}
 }
 
 // Close ends the view.
@@ -146,7 +148,7 @@ func (r reader) Stat(name string) (Kind, time.Time) {
 	switch {
 	case r.err == nil:
 		return kindIn(r.root, name)
-	case errors.Is(r.err, fs.ErrNotExist):
+	case r.absent:
 		return Absent, time.Time{}
 	}
 	return Other, time.Time{}
@@ -170,7 +172,7 @@ func (r reader) Revision(name string) string {
 
 // NotRegular is Reader.NotRegular.
 func (r reader) NotRegular(name string) error {
-	if r.err != nil && !errors.Is(r.err, fs.ErrNotExist) {
+	if r.err != nil && !r.absent {
 		return r.err
 	}
 	if r.Kind(name) != Other {
