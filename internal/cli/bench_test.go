@@ -260,6 +260,31 @@ func BenchmarkStopThroughLauncher(b *testing.B) {
 	pair(b, empty(b, subject), subject, 2.6)
 }
 
+// BenchmarkStopWithoutReply has a transcript of 36 MB in which no reply stands. A Stop
+// reads it once and waits a moment for one, and all of that keeps the limit.
+func BenchmarkStopWithoutReply(b *testing.B) {
+	for name, size := range map[string]int{"short rows": 200, "huge rows": 6 << 20} {
+		b.Run(name, func(b *testing.B) {
+			row := `{"type":"attachment","isSidechain":false,"attachment":{"type":"note","content":"` + strings.Repeat("x", size) + `"},"uuid":"a"}`
+			subject := stopHook(b, build(b).runtime, 0, slices.Repeat([]string{row}, (36<<20)/len(row)+1)...)
+			subject.run(b) // in the page cache
+			var all []time.Duration
+			for b.Loop() {
+				d, _ := subject.run(b)
+				all = append(all, d)
+			}
+			const limit = time.Second
+			best := tenth(all, 1)
+			b.ReportMetric(tenth(all, 5).Seconds()*1e3, "ms")
+			b.ReportMetric(limit.Seconds()*1e3, "ms-limit")
+			b.ReportMetric(0, "ns/op")
+			if best > limit {
+				b.Errorf("%s, the limit is %s", best, limit)
+			}
+		})
+	}
+}
+
 // metered runs p under the meter: its peak memory in KB and its page faults.
 func metered(b *testing.B, p process) (peak, faults int) {
 	b.Helper()
