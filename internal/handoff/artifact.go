@@ -31,9 +31,6 @@ const (
 const (
 	maxPrompts  = 4
 	maxFiles    = 15
-	maxRead     = 15
-	maxBefore   = 10
-	maxNamed    = 8
 	maxRan      = 6
 	maxKeys     = 15
 	maxCommands = 5
@@ -164,19 +161,8 @@ func (d *document) status() []string {
 			}
 		}
 	}
-	for _, kind := range []struct {
-		text string
-		pick func(transcript.File) bool
-		most int
-	}{
-		{textEdited, transcript.Edited, maxFiles},
-		{textRead, transcript.Read, maxRead},
-		{textEditedBefore, transcript.EditedBefore, maxBefore},
-		{textNamed, transcript.Named, maxNamed},
-	} {
-		if paths := d.Facts.Paths(kind.pick); len(paths) > 0 {
-			out = append(out, "- "+kind.text+d.paths(paths, kind.most))
-		}
+	for _, line := range notes.Touched(d.Facts, notes.AllFiles, d.path) {
+		out = append(out, "- "+line)
 	}
 	return out
 }
@@ -329,18 +315,10 @@ func (d *document) gotchas() []string {
 	return out
 }
 
-// paths lists the first most of some files as people read them: below the top, or
-// below ~.
-func (d *document) paths(all []string, most int) string {
-	var out []string
-	for _, p := range first(all, most) {
-		if rel, ok := state.Below(d.At.Top, p); ok && filepath.IsAbs(p) {
-			p = filepath.ToSlash(rel)
-		}
-		out = append(out, d.code(p, lineText))
+// path returns a path as people read it, below the top or below ~, as code.
+func (d *document) path(p string) string {
+	if rel, ok := state.Below(d.At.Top, p); ok && filepath.IsAbs(p) {
+		p = filepath.ToSlash(rel)
 	}
-	if more := len(all) - len(out); more > 0 {
-		out = append(out, fmt.Sprintf(textMore, more))
-	}
-	return strings.Join(out, ", ")
+	return d.code(p, lineText)
 }

@@ -30,16 +30,11 @@ type mechanical struct {
 }
 
 // How much of each kind a mechanical digest holds: entries, and characters of
-// an entry. All together it stays a page, well below what the host takes. What
-// these numbers are worth can be measured (docs/continuity.md).
+// an entry. All together it stays a page, well below what the host takes.
 const (
 	mechPrompt   = 300
 	mechEntry    = 140
 	mechPrompts  = 3
-	mechEdited   = 25
-	mechRead     = 15
-	mechBefore   = 10
-	mechNamed    = 8
 	mechDirty    = 10
 	mechCommands = 6
 	mechKeys     = 15
@@ -116,13 +111,8 @@ func (m mechanical) reminder() string {
 			lines = append(lines, "- "+fmt.Sprintf(format, strings.Join(list, "; ")))
 		}
 	}
-	for _, kind := range []struct {
-		text string
-		pick func(transcript.File) bool
-	}{{textMechEdited, transcript.Edited}, {textMechRead, transcript.Read}, {textMechEarlier, transcript.EditedBefore}} {
-		if paths := m.Facts.Paths(kind.pick); len(paths) > 0 {
-			lines = append(lines, "- "+kind.text+m.files(paths, briefFiles))
-		}
+	for _, line := range notes.Touched(m.Facts, briefFiles, m.path) {
+		lines = append(lines, "- "+line)
 	}
 	var open, left, failed []string
 	for _, item := range m.todo() {
@@ -163,20 +153,7 @@ func (m *mechanical) done(shown string) []string {
 	if base := m.base(); base != m.Project {
 		list = append(list, entry(textMechBase, redact.Dir(base, m.Home, "~")))
 	}
-	for _, kind := range []struct {
-		text string
-		pick func(transcript.File) bool
-		most int
-	}{
-		{textMechEdited, transcript.Edited, mechEdited},
-		{textMechRead, transcript.Read, mechRead},
-		{textMechEarlier, transcript.EditedBefore, mechBefore},
-		{textMechNamed, transcript.Named, mechNamed},
-	} {
-		if paths := m.Facts.Paths(kind.pick); len(paths) > 0 {
-			list = append(list, kind.text+m.files(paths, kind.most))
-		}
-	}
+	list = append(list, notes.Touched(m.Facts, notes.AllFiles, m.path)...)
 	var ran []string
 	for _, c := range m.Facts.Ran(mechCommands) {
 		ran = append(ran, command(textMechRan, c))
@@ -211,9 +188,9 @@ func (m *mechanical) open() []string {
 	}
 	switch {
 	case len(dirty) > 0 && len(dirty) < len(m.Dirty):
-		list = append(list, where+textMechSome+m.files(dirty, mechDirty))
+		list = append(list, where+textMechSome+notes.Some(dirty, mechDirty, m.path))
 	case len(dirty) > 0:
-		list = append(list, where+m.files(dirty, mechDirty))
+		list = append(list, where+notes.Some(dirty, mechDirty, m.path))
 	case len(m.Dirty) > 0:
 		list = append(list, where+textMechAll)
 	case m.Branch != "":
@@ -269,18 +246,8 @@ func (m *mechanical) answer() string {
 	return notes.Line(strings.Join(lines[:min(len(lines), mechAnswer)], " "), mechPrompt)
 }
 
-// files lists the first most of paths, shortened.
-func (m *mechanical) files(paths []string, most int) string {
-	var list []string
-	for _, p := range paths[:min(len(paths), most)] {
-		list = append(list, notes.Line(m.short(p), mechEntry))
-	}
-	s := strings.Join(list, ", ")
-	if more := len(paths) - len(list); more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
-	}
-	return s
-}
+// path returns a path as an entry has it.
+func (m *mechanical) path(p string) string { return notes.Line(m.short(p), mechEntry) }
 
 // base is the directory that paths are written from: the project's, and for a
 // session that touched nothing there, the one it stood in.
