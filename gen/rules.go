@@ -164,14 +164,14 @@ func (r *rules) option(path string, o host.Option) {
 func (r *rules) hooks(path string, p *plugin) {
 	known, ok := r.answered[p.Name]
 	if r.answered != nil && !ok && len(p.Hooks) > 0 {
-		r.report(path, "the runtime has no plugin %q, so these hooks would start a process for nothing%s", p.Name, didYouMean(p.Name, slices.Sorted(maps.Keys(r.answered))))
+		r.report(path, "the runtime has no plugin %q, so these hooks would start a process each time and do nothing%s", p.Name, didYouMean(p.Name, slices.Sorted(maps.Keys(r.answered))))
 	}
 	first := map[hook]int{}
 	for i, h := range p.Hooks {
 		at := fmt.Sprintf("%s/%d", path, i)
 		h.check(func(key, format string, args ...any) { r.report(at+"/"+key, format, args...) })
 		if ok && h.Event.Known() && !slices.Contains(known, h.Event) {
-			r.report(at+"/event", "the runtime does not answer the event %s of %s, so this hook would start a process for nothing", h.Event, p.Name)
+			r.report(at+"/event", "the runtime does not answer the event %s of %s, so this hook would start a process each time and do nothing; take it out of hooks:", h.Event, p.Name)
 		}
 		// Case F16: the host runs one of two handlers that look the same.
 		id := hook{Event: h.Event, Matcher: h.Matcher, If: h.If}

@@ -166,7 +166,7 @@ func measureFile(path string, page measure.Page) ([]measure.Cut, error) {
 func measured(r measure.Report) string {
 	var b strings.Builder
 	if r.Sessions > 0 {
-		fmt.Fprintf(&b, "%s, cut at %s: %.1f %% of what came next was in a page of %.0f characters.\n\n", term.Count(r.Sessions, "session"), term.Count(r.Cuts, "moment"), r.Overall, r.Characters)
+		fmt.Fprintf(&b, "%s, tried at %s: %.1f %% of what was needed next was on the page, which has %.0f characters on average.\n\n", term.Count(r.Sessions, "session"), term.Count(r.Cuts, "moment"), r.Overall, r.Characters)
 		for _, name := range measure.Names {
 			if n := r.Needed[name]; n > 0 {
 				fmt.Fprintf(&b, "  %-10s %5.1f   of %d needed\n", name, r.Classes[name], n)

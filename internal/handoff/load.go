@@ -25,7 +25,7 @@ func delivery(call *host.Call) *handover.Delivery {
 	return &handover.Delivery{
 		Call: call, Dir: dirOf(call.Project), Timeout: lockWait,
 		Prepare: func(_ *state.Tx, a handover.Arm, _ bool) (handover.Payload, error) { return prepare(call, a) },
-		Left:    func(a handover.Arm) string { return textLeft(notes.Line(a.Owner, 40)) },
+		Left:    func(handover.Arm) string { return textLeft },
 		Confirmed: func(_ *state.Tx, a handover.Arm) error {
 			_, err := archive(call.Project, a.Item, call.Env.Now())
 			return err

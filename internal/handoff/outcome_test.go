@@ -21,7 +21,7 @@ func TestNextSteps(t *testing.T) {
 		"committed, not armed":         {outcome{committed: made, indexKnows: true, remote: true}, []string{"Push", "Paste"}},
 		"there is nowhere to push to":  {outcome{committed: made, indexKnows: true, armed: true}, []string{"Start the next session"}},
 		"pushed":                       {outcome{committed: made, indexKnows: true, remote: true, pushed: true, armed: true}, []string{"Start the next session"}},
-		"the index does not know":      {outcome{paths: []string{"x"}, committed: made, remote: true, armed: true}, []string{"Run `git reset -q -- x`", "Push", "Start the next session"}},
+		"the index does not know":      {outcome{paths: []string{"x"}, committed: made, remote: true, armed: true}, []string{"Your next commit would take", "Push", "Start the next session"}},
 		"left uncommitted":             {outcome{path: "x", uncommitted: asAsked, mayCommit: true, armed: true}, []string{"Commit x", "Start the next session"}},
 		"no commit may be made":        {outcome{path: "x", uncommitted: asAsked, armed: true}, []string{"Start the next session"}},
 		"committed as it is":           {outcome{path: "x", uncommitted: unchanged, armed: true}, []string{"Start the next session"}},

@@ -254,7 +254,7 @@ func TestInteractiveRunsAskBeforeCommitting(t *testing.T) {
 		change func(*Options)
 		action string
 	}{
-		"nobody there": {func(o *Options) { o.NonInteractive = false }, "nobody was there"},
+		"nobody there": {func(o *Options) { o.NonInteractive = false }, "no terminal to ask you on"},
 		"no": {func(o *Options) {
 			o.NonInteractive = false
 			o.Ask = func(string) (bool, bool) { return false, true }
@@ -407,7 +407,7 @@ func TestTheIndexIsToldLater(t *testing.T) {
 	if !sameBytes(index, w.index()) {
 		t.Fatal("the run changed the index")
 	}
-	if !has(r.NextSteps, "`git reset -q -- NEXT-SESSION.local.md` before your next commit") {
+	if !has(r.NextSteps, "run `git reset -q -- NEXT-SESSION.local.md` first") {
 		t.Errorf("next steps %q", r.NextSteps)
 	}
 	w.goOn()

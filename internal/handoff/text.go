@@ -159,7 +159,7 @@ const (
 	isDone       reason = "nothing to do: this session has been handed over already"
 	commitOff    reason = "left uncommitted: the option commit is off"
 	asAsked      reason = "left uncommitted, as asked"
-	nobodyThere  reason = "left uncommitted: nobody was there to be asked (--non-interactive commits without asking)"
+	nobodyThere  reason = "left uncommitted: there is no terminal to ask you on; with --non-interactive it is committed without asking"
 	declined     reason = "left uncommitted: you said no"
 	unchanged    reason = "nothing to commit: the handoff document is committed as it is"
 	pushDeclined reason = "not pushed: you said no"
@@ -168,7 +168,7 @@ const (
 
 // Reasons that count as errors.
 const (
-	pushUnasked   reason = "not pushed: --push asks before it does so, which --non-interactive and --auto rule out"
+	pushUnasked   reason = "not pushed: --push needs your yes, and --non-interactive and --auto ask nothing; run `git push` yourself"
 	noRepository  reason = "not committed: this is no git repository"
 	outOfWorktree reason = "not committed: the handoff document is outside the worktree"
 	detachedHead  reason = "not committed: HEAD is detached, and a commit there belongs to no branch"
@@ -235,9 +235,11 @@ const (
 // stepIndex is needed because the commit was made beside the user's index.
 func stepIndex(paths []string, byItself bool) string {
 	files := strings.Join(paths, " ")
-	step := "Run `git reset -q -- " + files + "` before your next commit: your index was left untouched and does not know of this one, so yours would take it back."
+	const why = "your next commit would take the handoff document out of git again, because your index does not have it"
+	command := "`git reset -q -- " + files + "`"
+	step := upperFirst(why) + ". To prevent that run " + command + ", which changes no file."
 	if byItself {
-		step += " The next prompt, start or end of a session does it, too."
+		step = upperFirst(why) + ". The next prompt, start or end of a session puts that right; if you commit before, run " + command + " first, which changes no file."
 	}
 	return step
 }
@@ -272,10 +274,11 @@ func textAuto(percent int, r Result) string {
 	case r.ArtifactPath == "":
 		return fmt.Sprintf("graceful-handoff: context %d %% full, but the handoff failed: %s", percent, term.OneLine(strings.Join(r.Errors, "; ")))
 	case r.CommitID != "":
-		line += " and committed."
+		line += " and committed, with nothing else in the commit"
 		if r.Git.Remote {
-			line += " Nothing was pushed; that is up to you."
+			line += " and nothing pushed"
 		}
+		line += "."
 	case len(r.Errors) > 0:
 		line += ". " + upperFirst(term.OneLine(strings.Join(r.Errors, "; "))) + "."
 	default:
@@ -326,15 +329,10 @@ func textTogether(name string) string {
 	return "graceful-handoff: there is a handoff, too (" + name + "). cc-reload hands over the thread, so it is not injected a second time; it goes to " + stateName + "/" + archiveName + "."
 }
 
-func textLeft(owner string) string {
-	if owner != "" {
-		owner = " (" + owner + ")"
-	}
-	return "graceful-handoff: a handoff belongs to another session" + owner + " that is still running here, and was left to it."
-}
+const textLeft = "graceful-handoff: there is a handoff for another session, which is still running in this project, so it was not loaded here."
 
 func textForeign(name string) string {
-	return "⚠ graceful-handoff: " + name + " was not written by you on this machine, or came with the repository. It was not loaded; open it yourself if you want to read it."
+	return "⚠ graceful-handoff: " + name + " was not loaded: nothing shows that it was written on this machine, so it may be somebody else's. Read it; if it is yours, ask Claude to read it."
 }
 
 // textTakenOut is said of a document that secrets were taken out of.

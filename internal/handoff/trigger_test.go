@@ -74,7 +74,7 @@ func TestStopHandsOverOnce(t *testing.T) {
 	}
 	out := w.stopWith(host.Payload{}, &runs)
 	if runs != 1 || out.Continue != "" || !strings.Contains(out.Message, "context 71 % full") ||
-		!strings.Contains(out.Message, "and committed.") || strings.Contains(out.Message, "\n") {
+		!strings.Contains(out.Message, "and committed, with nothing else in the commit.") || strings.Contains(out.Message, "\n") {
 		t.Errorf("at the limit: %d runs, %+v", runs, out)
 	}
 	if w.committed(w.project) != "NEXT-SESSION.local.md" {

@@ -16,8 +16,8 @@ type OpenItem struct {
 const MaxCarried = 2
 
 const (
-	carriedOnce  = ", carried over"
-	carriedTwice = ", carried over twice"
+	carriedOnce  = ", one session ago"
+	carriedTwice = ", two sessions ago"
 )
 
 // String returns the item with its age, as ParseItem reads it.
@@ -26,12 +26,12 @@ func (i OpenItem) String() string {
 	if i.Times > 1 {
 		mark = carriedTwice
 	}
-	return i.Text + " (since " + i.Since + mark + ")"
+	return i.Text + " (open since " + i.Since + mark + ")"
 }
 
 // ParseItem reads an item that may have been carried over before.
 func ParseItem(line string) OpenItem {
-	text, age, ok := cutLast(line, " (since ")
+	text, age, ok := cutLast(line, " (open since ")
 	if ok {
 		if since, ok := strings.CutSuffix(age, carriedTwice+")"); ok {
 			return OpenItem{text, since, 2}

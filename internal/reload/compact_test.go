@@ -77,7 +77,7 @@ func TestPreCompactWritesAMechanicalDigest(t *testing.T) {
 		"session_id: \"s1\"\n",
 		"updated_at: \""+w.now.UTC().Format(time.RFC3339),
 		"intent: \"(mechanical fallback) now make ## Next concrete step TestLexer pass\"\n",
-		"no model has written or read this",
+		"no model has read it",
 		"Edited: "+filepath.Join("parser", "lexer.go")+"\n",
 		"Ran: `go vet ./...`",
 		"To do, begun: fix TestLexer",
@@ -264,17 +264,17 @@ func TestOpenItemsAreCarriedOver(t *testing.T) {
 	w.on(host.PreCompact, "s1")
 	todo(done("write the docs"), open("fix the typo"))
 	w.on(host.PreCompact, "s2")
-	says(t, flight(), "- To do: fix the typo\n", "- Left open: map the legacy columns (since "+day+", carried over)\n")
+	says(t, flight(), "- To do: fix the typo\n", "- Not done: map the legacy columns (open since "+day+", one session ago)\n")
 	if strings.Contains(flight(), "the docs") {
 		t.Errorf("what was done is carried over:\n%s", flight())
 	}
 	w.on(host.PreCompact, "s2")
-	says(t, flight(), "- Left open: map the legacy columns (since "+day+", carried over)\n")
+	says(t, flight(), "- Not done: map the legacy columns (open since "+day+", one session ago)\n")
 	todo()
 	w.on(host.PreCompact, "s3")
-	says(t, flight(), "map the legacy columns (since "+day+", carried over twice)\n", "fix the typo (since "+day+", carried over)\n")
+	says(t, flight(), "map the legacy columns (open since "+day+", two sessions ago)\n", "fix the typo (open since "+day+", one session ago)\n")
 	w.on(host.PreCompact, "s4")
-	if strings.Contains(flight(), "legacy") || !strings.Contains(flight(), "fix the typo (since "+day+", carried over twice)") {
+	if strings.Contains(flight(), "legacy") || !strings.Contains(flight(), "fix the typo (open since "+day+", two sessions ago)") {
 		t.Errorf("after three sessions:\n%s", flight())
 	}
 }

@@ -409,7 +409,7 @@ func shortID(id string) string { return notes.Line(id, 40) }
 // The mechanical digest.
 
 const (
-	textMechanical  = "A mechanical fallback: no model has written or read this. Facts from the transcript and from git, the newest first; where the files and commits differ, they are right."
+	textMechanical  = "A mechanical fallback: a program wrote this from the transcript and from git, the newest first, and no model has read it. Where it contradicts the files or commits, trust those."
 	textMechUnknown = "unknown"
 	textMechDerive  = "Re-derive state from the repository (git log, git status) and ask what to go on with."
 	textMechNoRisk  = "No command failed that has not worked since. What is undecided, a program cannot tell."
@@ -417,7 +417,7 @@ const (
 	textReminder    = "From the transcript, the newest first, so that you need not look it up; name what the next session needs of it:"
 	textMechBase    = "Paths are below %s"
 	textMechAlso    = "Also run: "
-	textMechLeft    = "Left open: "
+	textMechLeft    = "Not done: "
 	textMechSome    = "the edited files above and "
 	textMechAll     = "only edited files named above"
 	textMechRan     = "Ran: `%s`"

@@ -313,7 +313,7 @@ func (p Place) Uninstall() (Change, error) {
 		return Change{}, err
 	}
 	if p.calls(s.command()) {
-		return Change{}, problem.Input("take that out of the command and try again", "the status line command in %q calls %q among other things", p.settings(), p.wrapper())
+		return Change{}, problem.Input(fmt.Sprintf("take %q out of statusLine.command in that file, keep the rest, and run this again", p.wrapper()), "nothing was changed: the status line command in %q calls %q among other things", p.settings(), p.wrapper())
 	}
 	c := Change{}
 	if p.isOurs(s.command()) {
