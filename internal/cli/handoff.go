@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +25,7 @@ func (a *app) handoffCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.handoffRun(), a.handoffCommit())
+	cmd.AddCommand(a.handoffRun(), a.handoffCommit(), a.handoffList(), a.handoffShow())
 	return cmd
 }
 
@@ -90,6 +91,60 @@ func (a *app) handoffCommit() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	handoffFlags(cmd, &o)
 	return cmd
+}
+
+func (a *app) handoffList() *cobra.Command {
+	var o handoff.Options
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the handoff document and those in the archive",
+		Long: `List the handoff document of this project and those in the archive, the newest
+first: how old each is, its branch, and what was asked for last.`,
+		Example: `  ccreload handoff list
+  ccreload handoff list --json | jq -r '.[].path'`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := a.handoffWorld(&o); err != nil {
+				return err
+			}
+			list, err := handoff.List(o)
+			if err != nil {
+				return err
+			}
+			return printList(a, list, asJSON, "No handoff document of this project is kept.")
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (a *app) handoffShow() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show [N]",
+		Short: "Print a handoff document",
+		Long: `Print a handoff document: N is its number in the list. Without one it is that of
+the project, else the newest in the archive.`,
+		Example: `  ccreload handoff show
+  ccreload handoff show 2`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			number, err := listNumber(args, "handoff")
+			if err != nil {
+				return err
+			}
+			var o handoff.Options
+			if err := a.handoffWorld(&o); err != nil {
+				return err
+			}
+			doc, err := handoff.Show(o, number)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(a.stdout, term.Visible(doc))
+			return err
+		},
+	}
 }
 
 // handoffFlags are for the Stop hook, which knows more than the environment

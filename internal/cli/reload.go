@@ -137,7 +137,7 @@ number nothing changes.`,
   ccreload reload show 1   the one before`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			number, err := digestNumber(args)
+			number, err := listNumber(args, "reload")
 			if err != nil {
 				return err
 			}
@@ -160,16 +160,34 @@ number nothing changes.`,
 	}
 }
 
-// digestNumber reads the argument that names a digest of the list, 0 without one.
-func digestNumber(args []string) (int, error) {
+// listNumber reads the argument that names an entry of the list of command, 0
+// without one.
+func listNumber(args []string, command string) (int, error) {
 	if len(args) == 0 {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(args[0])
 	if err != nil || n < 0 {
-		return 0, problem.Input("see `ccreload reload list`", "%q is not a valid number", args[0])
+		return 0, problem.Input("see `ccreload "+command+" list`", "%q is not a valid number", args[0])
 	}
 	return n, nil
+}
+
+// printList prints what is kept, a line each.
+func printList[T fmt.Stringer](a *app, list []T, asJSON bool, none string) error {
+	if asJSON {
+		return a.printJSON(list)
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(a.stdout, none)
+		return err
+	}
+	for _, k := range list {
+		if _, err := fmt.Fprint(a.stdout, term.Visible(k.String())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *app) reloadList() *cobra.Command {
@@ -193,18 +211,7 @@ marked.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return a.printJSON(list)
-			}
-			for _, k := range list {
-				if _, err := fmt.Fprint(a.stdout, term.Visible(k.String())); err != nil {
-					return err
-				}
-			}
-			if len(list) == 0 {
-				_, err = fmt.Fprintln(a.stdout, "No digest of this project is kept.")
-			}
-			return err
+			return printList(a, list, asJSON, "No digest of this project is kept.")
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
@@ -225,7 +232,7 @@ If a digest is armed, the next session is given the one that was brought back.`,
   ccreload reload restore 3 --arm`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			number, err := digestNumber(args)
+			number, err := listNumber(args, "reload")
 			if err != nil {
 				return err
 			}

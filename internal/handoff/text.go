@@ -1,10 +1,13 @@
 package handoff
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/term"
 )
 
@@ -197,20 +200,22 @@ const (
 
 // What went wrong.
 const (
-	errNoTranscript = "no transcript: the file says nothing of the conversation"
-	errNoDocument   = "there is no handoff document to commit"
-	errNotRegular   = "something that is no regular file stands at %s; it was left alone"
-	errDirOutside   = "artifact_dir %q is not a directory below the project; the handoff document is in the usual place"
-	errElsewhere    = "%s cannot be written (%v); the handoff document is elsewhere"
-	errNotArchived  = "the earlier %s could not be archived, so it was not replaced (%v)"
-	errNotArmed     = "not armed: the next session will not be given the handoff document by itself (%v)"
-	errNotRecorded  = "not recorded: the next session will take the handoff document for somebody else's (%v)"
-	errNoLock       = "no automatic handoff: its lock cannot be written (%v); run /graceful-handoff yourself"
-	errCommit       = "not committed: %v"
-	errPush         = "not pushed: %v"
-	errGit          = "git: %v"
-	errTranscript   = "transcript: %v"
-	errPartStaged   = "%s was left out of the commit: you have staged a part of it"
+	errNoTranscript   = "no transcript: the file says nothing of the conversation"
+	errArchiveTracked = "git tracks .handoff/archive, so somebody else may have written what is in it; if it is yours, `git rm -r --cached .handoff` makes it so"
+	errNoSuch         = "there is no handoff document %d"
+	errNoDocument     = "there is no handoff document to commit"
+	errNotRegular     = "something that is no regular file stands at %s; it was left alone"
+	errDirOutside     = "artifact_dir %q is not a directory below the project; the handoff document is in the usual place"
+	errElsewhere      = "%s cannot be written (%v); the handoff document is elsewhere"
+	errNotArchived    = "the earlier %s could not be archived, so it was not replaced (%v)"
+	errNotArmed       = "not armed: the next session will not be given the handoff document by itself (%v)"
+	errNotRecorded    = "not recorded: the next session will take the handoff document for somebody else's (%v)"
+	errNoLock         = "no automatic handoff: its lock cannot be written (%v); run /graceful-handoff yourself"
+	errCommit         = "not committed: %v"
+	errPush           = "not pushed: %v"
+	errGit            = "git: %v"
+	errTranscript     = "transcript: %v"
+	errPartStaged     = "%s was left out of the commit: you have staged a part of it"
 )
 
 // Questions.
@@ -355,4 +360,17 @@ func upperFirst(s string) string {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// String is a line of the list.
+func (k Kept) String() string {
+	number := "now"
+	if k.Number > 0 {
+		number = strconv.Itoa(k.Number)
+	}
+	on := ""
+	if k.Branch != "" {
+		on = ", branch " + k.Branch
+	}
+	return fmt.Sprintf("%3s  %s old%s: %s\n", number, notes.Age(k.AgeSeconds), on, cmp.Or(k.Problem, k.Request, "(no request)"))
 }

@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/host"
@@ -70,3 +71,20 @@ func hasPrefixFold(s, prefix string) bool {
 // Line returns s as one line that a terminal may be given (term.Line), without
 // secrets and of at most n characters.
 func Line(s string, n int) string { return host.Cut(term.Line(redact.Text(s)), n) }
+
+// Age rounds a number of seconds to the unit a person would use.
+func Age(seconds int) string {
+	n, unit := seconds, "second"
+	switch {
+	case seconds >= 48*3600:
+		n, unit = seconds/86400, "day"
+	case seconds >= 2*3600:
+		n, unit = seconds/3600, "hour"
+	case seconds >= 120:
+		n, unit = seconds/60, "minute"
+	}
+	if n != 1 {
+		unit += "s"
+	}
+	return strconv.Itoa(n) + " " + unit
+}

@@ -115,3 +115,12 @@ func TestLine(t *testing.T) {
 		}
 	}
 }
+
+func TestAge(t *testing.T) {
+	t.Parallel()
+	for seconds, want := range map[int]string{0: "0 seconds", 1: "1 second", 119: "119 seconds", 120: "2 minutes", 7199: "119 minutes", 7200: "2 hours", 172800: "2 days"} {
+		if got := Age(seconds); got != want {
+			t.Errorf("Age(%d) = %q, want %q", seconds, got, want)
+		}
+	}
+}

@@ -132,12 +132,3 @@ func TestStatusSaysWhatIsTheMatter(t *testing.T) {
 		"Budget:   off (project file)", "Armed:    no: what stands at .reload/pending is not a file",
 		"Snapshot: a turn that writes the digest is running", `Ignored:  project file: context_window is "12"`)
 }
-
-func TestAge(t *testing.T) {
-	t.Parallel()
-	for seconds, want := range map[int]string{0: "0 seconds", 1: "1 second", 119: "119 seconds", 120: "2 minutes", 7199: "119 minutes", 7200: "2 hours", 172800: "2 days"} {
-		if got := age(seconds); got != want {
-			t.Errorf("age(%d) = %q, want %q", seconds, got, want)
-		}
-	}
-}

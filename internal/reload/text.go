@@ -192,12 +192,12 @@ func (k Kept) String() string {
 	if k.Problem != "" {
 		what = k.Problem
 	}
-	return fmt.Sprintf("%3s  %s old, %s%s: %s\n", number, age(k.AgeSeconds), k.Owner, marks, cmp.Or(what, "(no intent)"))
+	return fmt.Sprintf("%3s  %s old, %s%s: %s\n", number, notes.Age(k.AgeSeconds), k.Owner, marks, cmp.Or(what, "(no intent)"))
 }
 
 // String says what was brought back, and who gets it.
 func (r Restored) String() string {
-	s := fmt.Sprintf("Restored: the digest of %s ago, by %s: %s\n", age(r.AgeSeconds), r.Owner, cmp.Or(r.Intent, "(no intent)"))
+	s := fmt.Sprintf("Restored: the digest of %s ago, by %s: %s\n", notes.Age(r.AgeSeconds), r.Owner, cmp.Or(r.Intent, "(no intent)"))
 	switch {
 	case r.NotArmed != nil:
 		s += fmt.Sprintf("NOT armed: %v. When that is put right, run `ccreload reload arm`.\n", r.NotArmed)
@@ -248,7 +248,7 @@ func (s Status) String() string {
 		if d.Session != "" {
 			by = ", by session " + d.Session
 		}
-		line("Digest", "%s, %s old%s", d.Path, age(d.AgeSeconds), by)
+		line("Digest", "%s, %s old%s", d.Path, notes.Age(d.AgeSeconds), by)
 		if d.Intent != "" {
 			line("Intent", "%s", d.Intent)
 		}
@@ -296,23 +296,6 @@ func windowFrom(source string) string {
 		return "from the model table"
 	}
 	return "assumed, the model is not known"
-}
-
-// age rounds a number of seconds to the unit a person would use.
-func age(seconds int) string {
-	n, unit := seconds, "second"
-	switch {
-	case seconds >= 48*3600:
-		n, unit = seconds/86400, "day"
-	case seconds >= 2*3600:
-		n, unit = seconds/3600, "hour"
-	case seconds >= 120:
-		n, unit = seconds/60, "minute"
-	}
-	if n != 1 {
-		unit += "s"
-	}
-	return strconv.Itoa(n) + " " + unit
 }
 
 // budget is the budget that is reached first in the window of o.
