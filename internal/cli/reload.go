@@ -57,7 +57,7 @@ func (a *app) reloadWrite() *cobra.Command {
 It has four sections: Done this stretch, In flight, Next concrete step, Open
 questions & risks. The session and the time are filled in. What is missing is
 named, and no reason to refuse it. A digest that another session wrote not long
-ago is kept aside first.`,
+ago is kept aside first. One that says nothing at all replaces none that does.`,
 		Example: `  ccreload reload write --arm <<'DIGEST'
   ---
   intent: move the token refresh out of the client
@@ -88,6 +88,7 @@ ago is kept aside first.`,
 			if err != nil {
 				return err
 			}
+			store.Transcript = a.transcript(store.Session)
 			w, err := store.Write(data, intent, arm)
 			if err != nil {
 				return err

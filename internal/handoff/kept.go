@@ -64,18 +64,23 @@ func kept(number int, path string, content []byte, err error, when, now time.Tim
 	}
 	k := Kept{
 		Number: number, Path: path, Written: when, AgeSeconds: max(0, int(now.Sub(when).Seconds())), doc: doc,
-		Branch: notes.Line(notes.FrontValue(doc, keyBranch), lineText),
+		Branch: notes.Line(notes.FrontValue(doc, keyBranch), lineText), Request: request(doc),
 	}
 	if err != nil {
 		k.Problem = term.OneLine(err.Error())
 	}
+	return k
+}
+
+// request returns the first line of what was asked for last, "" where the document
+// knows of nothing.
+func request(doc string) string {
 	for line := range strings.Lines(notes.Body(doc)) {
 		if quoted, ok := strings.CutPrefix(line, "> "); ok {
-			k.Request = notes.Line(quoted, lineText)
-			break
+			return notes.Line(quoted, lineText)
 		}
 	}
-	return k
+	return ""
 }
 
 // Show returns the document with a number of the list. Without that of the

@@ -257,7 +257,29 @@ func (r *run) recent() bool {
 	return err == nil && readLedgers(r.Data).judge(r.path, content) != foreign
 }
 
-// write makes the document, and reports whether there is one.
+// nothingNew reports whether a document would have nothing to say, and one that
+// has is there.
+func (r *run) nothingNew(f transcript.Facts) bool {
+	if len(f.Prompts) > 0 || len(f.Commands) > 0 || len(f.Todo) > 0 || f.Answer != "" || r.result.Git.Dirty {
+		return false
+	}
+	content, err := readArtifact(r.path)
+	return err == nil && readLedgers(r.Data).judge(r.path, content) != foreign && request(string(content)) != ""
+}
+
+// keep leaves the document that is there to the next session.
+func (r *run) keep() {
+	r.skipped, r.armed = isThin, isArmed(r.Project, r.path)
+	if r.armed || r.DryRun {
+		return
+	}
+	err := dirOf(r.Project).WithLock(lockWait, r.arm)
+	if r.armed = err == nil; err != nil {
+		r.fail(errNotArmed, err)
+	}
+}
+
+// write makes the document, and reports whether there is a new one.
 func (r *run) write(ctx context.Context) bool {
 	if r.Session == "" && r.Transcript == "" && r.Projects != "" {
 		r.findSession()
@@ -266,6 +288,10 @@ func (r *run) write(ctx context.Context) bool {
 	facts, err := gatherSession(r.Transcript, known.since(r.Session))
 	if err != nil {
 		r.fail(errTranscript, err)
+	}
+	if r.nothingNew(facts) {
+		r.keep()
+		return false
 	}
 	if err := r.git.describe(ctx); err != nil {
 		r.fail(errGit, err)

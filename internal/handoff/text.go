@@ -159,6 +159,7 @@ type reason string
 // Reasons that are the user's own choice, or none of their concern.
 const (
 	isRecent     reason = "nothing to do: the worktree is clean and the handoff document is less than a minute old"
+	isThin       reason = "kept the handoff document that is there: nothing is known of this session, and the worktree is clean"
 	isDone       reason = "nothing to do: this session has been handed over already"
 	commitOff    reason = "left uncommitted: the option commit is off"
 	asAsked      reason = "left uncommitted, as asked"

@@ -21,6 +21,8 @@ type Store struct {
 	Env     host.Env
 	Host    host.Host
 	Profile host.Profile
+	// Transcript is that of the session, "" when it is not known.
+	Transcript string
 }
 
 // ErrNoDigest is returned where there is no digest to work on.
@@ -34,6 +36,9 @@ type Written struct {
 	// NotArmed says why the arm that was asked for is not there.
 	NotArmed error
 	Armed    bool
+	// Instead says what was saved in the place of a digest that says nothing, ""
+	// for that digest itself.
+	Instead string
 }
 
 // MaxDigest is the largest digest that is taken, in bytes.
@@ -41,7 +46,8 @@ const MaxDigest = maxFile
 
 // Write replaces the project's digest by data, stamped with the session and
 // the time; intent, if not empty, replaces the one in its frontmatter. What is
-// missing is no reason to refuse it: a thin digest is better than none.
+// missing is no reason to refuse it. One that says nothing at all does not take
+// the place of one that does, and otherwise the transcript is asked for help.
 func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
 	doc := strings.TrimPrefix(strings.ToValidUTF8(string(data), "\ufffd"), "\ufeff")
 	switch {
@@ -65,7 +71,23 @@ func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
 	if arm {
 		answer = checkTrust(dir)
 	}
+	thin := isThin(doc)
+	if thin && !d.keepsGood(dir) {
+		call := d.call()
+		call.Payload.TranscriptPath, call.Payload.Cwd = d.Transcript, d.Project
+		if m := gatherMechanical(call, dir, ""); !m.knowsNothing() {
+			doc, w.Instead, w.Lacks, thin = m.digest(), textFromTranscript, nil, false
+		}
+	}
 	err := dir.WithLock(lockTimeout, func(tx *state.Tx) error {
+		if thin && d.keepsGood(tx) {
+			w.Instead, w.Lacks = textKeptOlder, nil
+			if arm {
+				w.NotArmed = d.put(tx, answer)
+				w.Armed = w.NotArmed == nil
+			}
+			return nil
+		}
 		w.Aside, _ = setAside(tx, d.begin(), owner)
 		if err := replace(tx, doc, now); err != nil {
 			return err
@@ -81,6 +103,14 @@ func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
 		return Written{}, fmt.Errorf("the digest was not written: %w", err)
 	}
 	return w, nil
+}
+
+// keepsGood reports whether the digest that is there says something, and is not
+// another session's.
+func (d Store) keepsGood(from state.Reader) bool {
+	doc, ok, err := readDigest(from)
+	owner := notes.FrontValue(doc, keyOwner)
+	return err == nil && ok && !isThin(doc) && (owner == "" || d.Session == "" || owner == d.Session)
 }
 
 // put arms for the next session, unless git has something against it.

@@ -25,10 +25,24 @@ const (
 	maxSummary    = 60_000 // characters
 )
 
-// replaceable reports whether a mechanical digest may take the place of doc:
-// never of one that a model wrote.
-func replaceable(doc string, present bool) bool {
-	return !present || isMechanical(doc) || isThin(doc)
+// replaceable reports whether a mechanical digest of session may take the place
+// of doc: not of one that a model wrote, unless that says nothing or is another
+// session's and used up.
+func replaceable(from state.Reader, doc string, present bool, session string) bool {
+	return !present || isMechanical(doc) || isThin(doc) || isSpent(from, doc, session)
+}
+
+// isSpent reports whether doc, the digest, has been handed on before, and to
+// another session than this one.
+func isSpent(from state.Reader, doc, session string) bool {
+	_, wrote := from.Stat(digestFile)
+	owner := notes.FrontValue(doc, keyOwner)
+	return owner != "" && session != "" && owner != session && state.ReadPairs(from, usedFile).Get(keyUsed) == nanoseconds(wrote)
+}
+
+// knowsNothing reports whether there was nothing to make a digest of.
+func (m *mechanical) knowsNothing() bool {
+	return len(m.Facts.Prompts) == 0 && len(m.Facts.Commands) == 0 && len(m.Facts.Todo) == 0 && m.Facts.Answer == "" && m.Summary == ""
 }
 
 // preCompact arms, so that the thread survives the compaction, and writes a
@@ -54,8 +68,10 @@ func preCompact(call *host.Call) (host.Output, error) {
 		call.Env.Log("nothing is handed on", "why", err.Error())
 		return host.Output{}, nil
 	}
-	if replaceable(old, present) {
-		fallback = []byte(gatherMechanical(call, dir, old).digest())
+	if replaceable(dir, old, present, begin.Session) {
+		if m := gatherMechanical(call, dir, old); !m.knowsNothing() || isThin(old) {
+			fallback = []byte(m.digest())
+		}
 	}
 	return host.Output{}, dir.WithLock(lockTimeout, func(tx *state.Tx) error {
 		arm, armed := handover.FindArm(tx)
@@ -66,7 +82,7 @@ func preCompact(call *host.Call) (host.Output, error) {
 		if err != nil {
 			return err
 		}
-		if fallback != nil && replaceable(doc, present) {
+		if fallback != nil && replaceable(tx, doc, present, begin.Session) {
 			if _, err := setAside(tx, begin, settingsFor(call, dir).OwnerWindow); err != nil {
 				call.Env.Log("the digest was not kept aside", "error", err.Error())
 			}

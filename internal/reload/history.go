@@ -263,6 +263,22 @@ type errNotKept struct{ cause error }
 func (e errNotKept) Error() string { return textNotKept(e.cause) }
 func (e errNotKept) Unwrap() error { return e.cause }
 
+// restoreGood puts the newest digest of session that says something back in the
+// place of one that does not, and returns when it was written; the zero time says
+// that there is none.
+func restoreGood(tx *state.Tx, session string) (wrote time.Time, err error) {
+	history := tx.Sub(historyDir).View()
+	defer history.Close()
+	for _, name := range keptNames(history.Names()) {
+		data, err := history.Read(name, maxFile)
+		if doc := string(data); err == nil && notes.FrontValue(doc, keyOwner) == session && !isThin(doc) {
+			_, wrote := history.Stat(name)
+			return wrote, replace(tx, doc, wrote)
+		}
+	}
+	return time.Time{}, nil
+}
+
 // Kept is a digest of the history, as a list shows it.
 type Kept struct {
 	// Number is 1 for the newest that is not the present digest, which is 0.

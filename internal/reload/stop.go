@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
@@ -285,6 +286,12 @@ func (s *stopRun) finish(tx *state.Tx) (host.Output, error) {
 	begin := handover.Begin(s.call)
 	facts, page, err := s.pages(tx, begin)
 	out := host.Output{}
+	var better time.Time // when the page was written that takes the place of one that says nothing
+	if err == nil && facts.Thin && facts.Fresh {
+		if better, err = restoreGood(tx, begin.Session); !better.IsZero() {
+			facts.Present = true
+		}
+	}
 	switch decide := decideArm(facts); {
 	case err == nil && !decide:
 		out.Message = textNoDigest(facts.Present)
@@ -299,7 +306,10 @@ func (s *stopRun) finish(tx *state.Tx) (host.Output, error) {
 			s.call.Env.Log("not armed", "error", err.Error())
 			out.Message = textNotArmed(facts.Present, facts.Fresh, err)
 		} else {
-			out.Message = textArmed(facts.Fresh, facts.Foreign)
+			out.Message = textArmed(facts)
+			if !better.IsZero() {
+				out.Message = textKeptGood(begin.Now.Sub(better))
+			}
 		}
 	}
 	s.log("the snapshot was not noted", readSessions(tx, s.call).recordStop(tx))
@@ -309,6 +319,7 @@ func (s *stopRun) finish(tx *state.Tx) (host.Output, error) {
 // armFacts is all that decideArm knows of the page that a snapshot turn leaves.
 type armFacts struct {
 	Present bool
+	Thin    bool // it says nothing to go on with
 	Fresh   bool // written since the snapshot turn began
 	Foreign bool // it names another session as its owner
 	Theirs  bool // which has armed it, and lives
@@ -336,6 +347,7 @@ func (s *stopRun) pages(tx *state.Tx, begin handover.Start) (f armFacts, page st
 	doc, present, err := readDigest(tx)
 	owner := notes.FrontValue(doc, keyOwner)
 	f.Foreign = owner != "" && begin.Session != "" && owner != begin.Session
+	f.Thin = !f.Foreign && tx.Kind(digestFile) == state.File && isThin(doc)
 	if _, wrote := tx.Stat(own); f.Foreign && wrote.After(marked) {
 		return armFacts{Present: true, Fresh: true}, own, nil
 	}
@@ -344,7 +356,7 @@ func (s *stopRun) pages(tx *state.Tx, begin handover.Start) (f armFacts, page st
 	if f.Foreign {
 		arm, armed := handover.FindArm(tx)
 		f.Theirs = armed && arm.Owner == owner && begin.LeftTo(arm)
-		f.Used = state.ReadPairs(tx, usedFile).Get(keyUsed) == nanoseconds(wrote)
+		f.Used = isSpent(tx, doc, begin.Session)
 	}
 	return f, digestFile, err
 }

@@ -68,10 +68,12 @@ func textBlocked(o occupancy.Occupancy, s Settings, why error) string {
 	return fmt.Sprintf("cc-reload: context %s, budget %s. /clear would start WITHOUT a digest: %v. When that is put right, /cc-reload:snapshot saves one.", o, budget(o, s), why)
 }
 
-func textArmed(fresh, foreign bool) string {
+func textArmed(f armFacts) string {
 	switch {
-	case fresh:
-	case foreign:
+	case f.Thin && f.Fresh:
+		return "cc-reload: the digest in .reload/session.md is armed, but says nothing to go on with; /cc-reload:snapshot writes a better one before you /clear."
+	case f.Fresh:
+	case f.Foreign:
 		return "cc-reload: the digest was not refreshed. The older one in .reload/session.md, another session's, is armed for the next session; /cc-reload:snapshot writes one of this session before you /clear."
 	default:
 		return "cc-reload: the digest was not refreshed. The older one in .reload/session.md is armed for the next session; /cc-reload:snapshot writes a new one before you /clear."
@@ -95,6 +97,11 @@ func textNoDigest(another bool) string {
 		return "cc-reload: no digest was written, and the one in .reload/session.md is another session's, so nothing is armed for this one and /clear would lose the thread. /cc-reload:snapshot tries again."
 	}
 	return "cc-reload: no digest was written, so nothing is armed and /clear would lose the thread. /cc-reload:snapshot tries again."
+}
+
+// textKeptGood is textArmed where the page that was written says nothing.
+func textKeptGood(old time.Duration) string {
+	return fmt.Sprintf("cc-reload: the new digest says nothing to go on with. The one of %s ago is back in its place and armed; /cc-reload:snapshot writes a new one before you /clear.", notes.Age(int(old.Seconds())))
 }
 
 // textForm is the form of the digest without its Markdown, as the brief and the
@@ -126,9 +133,11 @@ func textNoSuch(number int) string { return fmt.Sprintf("there is no digest %d",
 
 // What commands say about the digest.
 const (
-	textNothingKept  = "no other digest of this project is kept"
-	textNothingThere = "there is no digest in this project; /cc-reload:snapshot writes one"
-	textEmptyDigest  = "there is no digest on standard input"
+	textNothingKept    = "no other digest of this project is kept"
+	textNothingThere   = "there is no digest in this project; /cc-reload:snapshot writes one"
+	textKeptOlder      = "What was handed in says nothing to go on with, so the digest that was there stays."
+	textFromTranscript = "What was handed in says nothing to go on with, so the digest was made from the transcript."
+	textEmptyDigest    = "there is no digest on standard input"
 )
 
 // textShipped and textNoAnswer say why nothing is handed on.
@@ -160,6 +169,9 @@ func (w Written) String() string {
 	var b strings.Builder
 	if w.Aside != "" {
 		b.WriteString(w.Aside + "\n")
+	}
+	if w.Instead != "" {
+		b.WriteString(w.Instead + "\n")
 	}
 	switch {
 	case w.NotArmed != nil:
