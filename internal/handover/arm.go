@@ -24,16 +24,22 @@ type Arm struct {
 	Owner  string // id of the session that armed, "" when unknown
 	Client Client
 	Item   string // what was armed, for a plugin with more than one thing to hand over
+	// Returned says that its owner did not arm, but took it and gave it back unseen.
+	Returned bool
 }
 
 // pairs returns p with the arm in it, each key after prefix.
 func (a Arm) pairs(p state.Pairs, prefix string) state.Pairs {
-	return p.Set(prefix+"owner", a.Owner).Set(prefix+"client", a.Client.String()).Set(prefix+"item", a.Item)
+	returned := ""
+	if a.Returned {
+		returned = "yes"
+	}
+	return p.Set(prefix+"owner", a.Owner).Set(prefix+"client", a.Client.String()).Set(prefix+"item", a.Item).Set(prefix+"returned", returned)
 }
 
 // armIn is the arm that pairs has put into p.
 func armIn(p state.Pairs, prefix string) Arm {
-	return Arm{p.Get(prefix + "owner"), ParseClient(p.Get(prefix + "client")), p.Get(prefix + "item")}
+	return Arm{p.Get(prefix + "owner"), ParseClient(p.Get(prefix + "client")), p.Get(prefix + "item"), p.Get(prefix+"returned") == "yes"}
 }
 
 // FindArm returns the arm. What is not a regular file is no arm; one that

@@ -146,6 +146,7 @@ func (c Claim) Drop(tx *state.Tx) error { return tx.Remove(claimName(c.Session))
 // reason to lose this one.
 func (c Claim) GiveBack(tx *state.Tx) error {
 	if c.Armed && !c.half(tx) {
+		c.Arm.Returned = c.Arm.Returned || c.Arm.Owner == c.Session
 		put := c.Arm.Put
 		if other, armed := FindArm(tx); armed {
 			put = c.Arm.park

@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,10 @@ type Page struct {
 	First []string
 	// Rest is the line for what did not fit: how much it is and where it is.
 	Rest func(left int) string
+	// Max is the most that is handed over, in characters; 0 is MaxContext.
+	Max int
+	// Left is how many characters Doc is short of the whole document.
+	Left int
 }
 
 // frameTag encloses the notes, so that the model can tell where somebody
@@ -24,7 +29,7 @@ type Page struct {
 const frameTag = "earlier-session-notes"
 
 // Context returns the notes as the model is to get them: framed, without
-// secrets, and at most MaxContext characters.
+// secrets, and at most Max characters.
 func (p Page) Context() string {
 	open, end := p.Intro+"\n\n<"+frameTag+">\n", "</"+frameTag+">\n"
 	doc := defuse(redact.Text(strings.ToValidUTF8(p.Doc, "\ufffd")))
@@ -32,12 +37,13 @@ func (p Page) Context() string {
 		doc += "\n"
 	}
 	// The number of characters left out is never longer than this one.
-	reserve := host.Len(p.Rest(host.Len(doc))) + 1
-	room := MaxContext - host.Len(open) - host.Len(end)
-	if host.Len(doc) > room {
+	reserve := host.Len(p.Rest(host.Len(doc)+p.Left)) + 1
+	room := cmp.Or(p.Max, MaxContext) - host.Len(open) - host.Len(end)
+	if host.Len(doc) > room || p.Left > 0 {
 		room -= reserve
 	}
 	text, left := Fit(doc, room, p.First...)
+	left += p.Left
 	out := open + text + end
 	if left > 0 {
 		out += p.Rest(left) + "\n"

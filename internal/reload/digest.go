@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ccreload/ccreload/internal/handover"
+	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/state"
 )
@@ -230,7 +231,7 @@ const (
 )
 
 // banner is the line that tells a person what was picked up.
-func banner(doc string) string {
+func banner(doc string, old time.Duration) string {
 	said := func(title string) string {
 		line := firstLine(doc, title)
 		if saysNothing(line) {
@@ -238,7 +239,11 @@ func banner(doc string) string {
 		}
 		return notes.Line(line, bannerPart)
 	}
-	return textBanner(
+	age := ""
+	if old >= oldDigest {
+		age = notes.Age(int(old.Seconds()))
+	}
+	return textBanner(age,
 		notes.Line(notes.FrontValue(doc, keyIntent), bannerIntent),
 		said(sectionDone),
 		said(sectionOpen),
@@ -247,11 +252,47 @@ func banner(doc string) string {
 }
 
 // forContext puts a digest into the form in which the next session gets it.
-func forContext(doc, path string) string {
+func forContext(doc, path string) string { return pageFor(doc, path).Context() }
+
+func pageFor(doc, path string) notes.Page {
 	return notes.Page{
 		Intro: textIntro(notes.Line(notes.FrontValue(doc, keyUpdated), 40), isMechanical(doc)),
 		Doc:   doc,
 		First: survivors,
 		Rest:  func(left int) string { return textRest(path, left) },
-	}.Context()
+	}
+}
+
+// maxCompact is the most that is handed over after a compaction, in characters:
+// the host's own summary is in the context by then.
+const maxCompact = 2_500
+
+// afterCompact is forContext for a session that has a summary already. It is given
+// what that may have lost, if the digest has any of it.
+func afterCompact(doc, path string) string {
+	p := pageFor(doc, path)
+	p.Max = maxCompact
+	short := ""
+	for _, title := range survivors {
+		if text, ok := notes.Section(doc, title); ok && strings.TrimSpace(text) != "" {
+			short += "\n## " + title + "\n" + text
+		}
+	}
+	if short != "" {
+		p.Doc = "intent: " + notes.FrontValue(doc, keyIntent) + "\n" + short
+		p.Left = max(1, host.Len(doc)-host.Len(p.Doc))
+	}
+	return p.Context()
+}
+
+// oldDigest is the age from which the banner mentions it.
+const oldDigest = 24 * time.Hour
+
+// written returns when a digest was written, by its own word or that of its file,
+// whichever is longer ago.
+func written(doc string, wrote time.Time) time.Time {
+	if at, err := time.Parse(time.RFC3339, notes.FrontValue(doc, keyUpdated)); err == nil && at.Before(wrote) {
+		return at
+	}
+	return wrote
 }

@@ -50,7 +50,7 @@ func setAside(tx *state.Tx, begin handover.Start, window time.Duration) (said st
 	case err != nil:
 		return textKept(owner, kept == nil), err
 	case made:
-		return textAside(owner, name), nil
+		return textAside(name), nil
 	}
 	return "", nil
 }

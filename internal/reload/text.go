@@ -338,8 +338,11 @@ func textRest(path string, left int) string {
 }
 
 // textBanner leaves out what is empty.
-func textBanner(intent, done, open, next string) string {
+func textBanner(age, intent, done, open, next string) string {
 	line := "🔄 cc-reload picked up the thread"
+	if age != "" {
+		line += " (" + age + " old)"
+	}
 	for _, part := range []struct{ label, text string }{
 		{": ", intent}, {" | done: ", done}, {" | in flight: ", open}, {" | next: ", next},
 	} {
@@ -350,16 +353,11 @@ func textBanner(intent, done, open, next string) string {
 	return line
 }
 
-func textDisagree(armed, wrote string) string {
-	return fmt.Sprintf("⚠ Two sessions seem to share this directory: a different session (%s) armed than the one that wrote the digest (%s). Check it before you rely on it.", armed, wrote)
-}
+// textDisagree goes before the banner of a digest that one session has written
+// and another one armed, both of which are open.
+const textDisagree = "⚠ Two sessions share this directory: one of them wrote the digest, and the other one armed it. Check it before you rely on it."
 
-func textLeft(owner string) string {
-	if owner != "" {
-		owner = " (" + owner + ")"
-	}
-	return "cc-reload: a digest is armed by another session" + owner + " that is still running here, and was left to it. /cc-reload:reload takes it into this one."
-}
+const textLeft = "cc-reload: a digest is armed by another session that is still running here, and was left to it. /cc-reload:reload takes it into this one."
 
 func textForeignConfig(path string) string {
 	return fmt.Sprintf("⚠ cc-reload: git tracks %s, so somebody else may have written it. Its settings are not obeyed. If they are yours, `git rm --cached` makes the file so.", path)
@@ -376,8 +374,8 @@ func textNotCarried(why error) string {
 	return fmt.Sprintf("⚠ cc-reload: no digest was carried over this compaction: %v.", why)
 }
 
-func textAside(owner, name string) string {
-	return fmt.Sprintf("cc-reload: the digest of another session (%s) was about to be overwritten; a copy is kept in .reload/%s.", shortID(owner), name)
+func textAside(name string) string {
+	return fmt.Sprintf("cc-reload: the digest of another session was about to be overwritten; a copy is kept in .reload/%s.", name)
 }
 
 // textKept is textAside where there is no copy beside the digest, but perhaps
@@ -385,7 +383,7 @@ func textAside(owner, name string) string {
 func textKept(owner string, kept bool) string {
 	whose := "a digest that cannot be read"
 	if owner != "" {
-		whose = fmt.Sprintf("the digest of another session (%s)", shortID(owner))
+		whose = "the digest of another session"
 	}
 	if kept {
 		return "cc-reload: " + whose + " is being overwritten; `ccreload reload restore` brings it back."

@@ -21,7 +21,7 @@ type thread struct {
 func newThread(call *host.Call) *thread {
 	t := &thread{Delivery: &handover.Delivery{
 		Call: call, Dir: dirOf(call.Project), Timeout: lockTimeout,
-		Left: func(a handover.Arm) string { return textLeft(shortID(a.Owner)) },
+		Left: func(handover.Arm) string { return textLeft },
 	}}
 	t.Prepare = t.prepare
 	return t
@@ -131,6 +131,10 @@ func (t *thread) checkTrust() {
 // One that is delivered again is its already, and was trusted.
 func (t *thread) prepare(tx *state.Tx, arm handover.Arm, again bool) (handover.Payload, error) {
 	page := pageOf(arm)
+	session, compacted := t.Call.Payload.SessionID, t.Call.Payload.Source == "compact"
+	if !again && t.Call.Payload.Source == "resume" && arm.Owner == session && session != "" && !arm.Returned {
+		return handover.Payload{Keep: true}, nil // it armed for the session after it (case F89)
+	}
 	doc, present, err := readPage(tx, page)
 	t.Try("the digest was not read", err)
 	if err == nil && !again && present {
@@ -143,10 +147,13 @@ func (t *thread) prepare(tx *state.Tx, arm handover.Arm, again bool) (handover.P
 		return handover.Payload{}, nil
 	case !again && !t.trust.asked:
 		return handover.Payload{Keep: true}, nil // it came up a moment ago; the next session asks about it
+	case compacted && page == digestFile && isSpent(tx, doc, session):
+		return handover.Payload{Keep: true}, nil // another thread, which somebody else went on with
 	}
-	line := banner(doc)
+	_, wrote := tx.Stat(page)
+	line := banner(doc, t.Call.Env.Now().Sub(written(doc, wrote)))
 	if !again {
-		owner, session := notes.FrontValue(doc, keyOwner), t.Call.Payload.SessionID
+		owner := notes.FrontValue(doc, keyOwner)
 		owned, err := setOwner(tx, page, doc, session)
 		t.Try("the digest kept its owner", err)
 		if _, wrote := tx.Stat(page); page == digestFile {
@@ -154,8 +161,9 @@ func (t *thread) prepare(tx *state.Tx, arm handover.Arm, again bool) (handover.P
 			t.Try("the digest was not noted as used", tx.Update(usedFile, state.Pairs{}.Set(keyUsed, nanoseconds(wrote)).Set(keyAuthor, author).Bytes()))
 		}
 		switch agree := arm.Owner == "" || owner == "" || arm.Owner == owner; {
+		case !agree && t.bothOpen(tx, arm, owner):
+			line = textDisagree + " " + line
 		case !agree:
-			line = textDisagree(shortID(arm.Owner), shortID(owner)) + " " + line
 		case arm.Owner != "" && owned != doc:
 			// Should the arm go back, it is this session that arms the digest.
 			arm.Owner = session
@@ -165,5 +173,9 @@ func (t *thread) prepare(tx *state.Tx, arm handover.Arm, again bool) (handover.P
 		}
 		doc = owned
 	}
-	return handover.Payload{Context: forContext(doc, t.Dir.Path(page)), Line: line, Arm: arm}, nil
+	show := forContext
+	if compacted {
+		show = afterCompact
+	}
+	return handover.Payload{Context: show(doc, t.Dir.Path(page)), Line: line, Arm: arm}, nil
 }
