@@ -155,16 +155,24 @@ func (d Store) Arm() error {
 // that is a delivery like any other: the arm is used up, and the digest is
 // this session's from now on. It reports whether that was so. A digest that git
 // tracks is an error: somebody else may have written it (case F61). Where git
-// gives no answer the person who asks has been told, and decides.
+// gives no answer the person who asks has been told, and decides. Where the last
+// session left no digest, and somebody was told so, it is made now.
 func (d Store) Take() (doc string, taken bool, err error) {
 	dir := dirOf(d.Project)
 	doc, ok, err := readDigest(dir)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", false, err
+	}
+	tracked := checkTrust(dir).tracked
+	last, left := unwritten(dir)
+	if left && !(ok && notes.FrontValue(doc, keyOwner) == d.Session) && !d.takes(dir) && len(tracked) == 0 {
+		doc, err = d.build(last)
+		return doc, false, err
+	}
+	switch {
 	case !ok:
 		return "", false, ErrNoDigest
-	case slices.Contains(checkTrust(dir).tracked, digestFile):
+	case slices.Contains(tracked, digestFile):
 		return "", false, errors.New(textNotRead(dir.Path(digestFile)))
 	case !d.takes(dir):
 		return doc, false, nil

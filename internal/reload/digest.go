@@ -275,7 +275,8 @@ func afterCompact(doc, path string) string {
 	short := ""
 	for _, title := range survivors {
 		if text, ok := notes.Section(doc, title); ok && strings.TrimSpace(text) != "" {
-			short += "\n## " + title + "\n" + text
+			text, _ = notes.Fit(text, maxCompact/4) // none crowds out another
+			short += "\n## " + title + "\n" + strings.TrimRight(text, "\n") + "\n"
 		}
 	}
 	if short != "" {

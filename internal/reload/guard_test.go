@@ -180,13 +180,13 @@ func TestGuardThatCannotKeepACopy(t *testing.T) {
 	for _, again := range []string{"", fmt.Sprintf(".%d", at.Unix()), fmt.Sprintf(".%d", at.UnixNano())} {
 		os.Mkdir(w.path("session.sA"+again+".md"), 0o755)
 	}
-	says(t, w.on(host.PreToolUse, "sB").Message, "sA", "`ccreload reload restore` brings it back")
+	says(t, w.on(host.PreToolUse, "sB").Message, "another session", "`ccreload reload restore` brings it back")
 	// Nor is there a place in the history.
 	if err := os.RemoveAll(w.path(historyDir)); err != nil {
 		t.Fatal(err)
 	}
 	w.put(historyDir, "in the way")
-	says(t, w.on(host.PreToolUse, "sB").Message, "sA", "could NOT be saved aside")
+	says(t, w.on(host.PreToolUse, "sB").Message, "another session", "could NOT be saved aside")
 }
 
 func TestClaimDigest(t *testing.T) {

@@ -69,31 +69,151 @@ func writeOpened(tx *state.Tx, list []opened) error {
 	return tx.Update(openFile, p.Bytes())
 }
 
-// begun returns list with the session of call, which starts, as its newest. What
-// came before it in the same client was left on purpose. Of those that are over
-// only last stays, which somebody is told of: "" for none.
+// over reports whether the session is over, as far as anybody can tell: a client
+// that does not name its process is taken for one that is gone.
+func (o opened) over(env host.Env) bool { return !o.client.Alive(env) }
+
+// begun returns list with the session of call, which starts, as its newest, and
+// without what nobody will ask for: the one before it in the same client, which
+// was cleared on purpose, and those that are over. last, the one that somebody is
+// told of, stays until that is so of another; "" for none.
 func begun(list []opened, call *host.Call, last string) []opened {
 	self := opened{
 		id: sessionKey(call.Payload), client: handover.Here(call.Host),
 		began: call.Env.Now(), transcript: call.Payload.TranscriptPath,
 	}
-	cleared := call.Payload.Source == "clear"
-	var out []opened
-	for i, o := range slices.Backward(list) {
-		switch {
+	newest := ""
+	if len(list) > 0 {
+		newest = list[len(list)-1].id
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(o opened) bool {
+		switch source := call.Payload.Source; {
 		case o.id == self.id:
-			self.began = o.began
-		case o.client.PID == 0 && cleared && self.client.PID == 0 && i == len(list)-1, o.client.Same(self.client) && cleared:
-		case newContext(call.Payload.Source) && call.Payload.Source != "compact" && !cleared && o.client.PID != 0 && !o.client.Alive(call.Env) && o.id != last && !o.told,
-			newContext(call.Payload.Source) && !cleared && o.told && last != "" && o.id != last:
-		default:
-			o.told = o.told || o.id == last
-			out = append(out, o)
+			return true
+		case source == "clear":
+			return o.client.Same(self.client) || o.client.PID == 0 && self.client.PID == 0 && o.id == newest
+		case !isStartup(source):
+			return false
+		case o.told:
+			return last != ""
+		}
+		return o.id != last && o.over(call.Env)
+	})
+	for i := range list {
+		list[i].told = list[i].told || list[i].id == last
+	}
+	if self.id == "" || self.transcript == "" {
+		return list
+	}
+	return append(list, self)
+}
+
+// isStartup reports whether a session begins in a client that has just been
+// started; an unknown source is one (case F05).
+func isStartup(source string) bool {
+	return newContext(source) && source != "clear" && source != "compact"
+}
+
+// left is what a session left behind without a digest.
+type left struct {
+	opened
+	prompts int
+	since   bool // they came after a digest of that session
+	at      time.Time
+}
+
+// leftBehind returns what the last session left that is over, if it did.
+func leftBehind(call *host.Call, dir state.Dir) (l left, ok bool) {
+	if !isStartup(call.Payload.Source) {
+		return left{}, false
+	}
+	for _, o := range slices.Backward(readOpened(dir)) {
+		if o.id == sessionKey(call.Payload) || !o.over(call.Env) {
+			continue
+		}
+		if o.told {
+			return left{}, false
+		}
+		return o.left(dir)
+	}
+	return left{}, false
+}
+
+// left counts what was asked for since the last digest of the session.
+func (o opened) left(dir state.Dir) (l left, ok bool) {
+	info, err := os.Stat(o.transcript)
+	if err != nil {
+		return left{}, false
+	}
+	path, err := transcript.Own(o.transcript, o.id)
+	if err != nil {
+		return left{}, false
+	}
+	wrote := lastDigest(dir, o.id)
+	facts, err := transcript.ReadFacts(path, wrote)
+	return left{o, len(facts.Prompts), !wrote.IsZero(), info.ModTime()}, err == nil && len(facts.Prompts) > 0
+}
+
+// lastDigest returns when the newest digest of a session was written, the zero
+// time for none.
+func lastDigest(dir state.Dir, session string) (newest time.Time) {
+	look := func(from state.Reader, name string) {
+		data, err := from.Read(name, maxFile)
+		if err != nil || handover.FileName(notes.FrontValue(string(data), keyOwner)) != session {
+			return
+		}
+		if _, wrote := from.Stat(name); wrote.After(newest) {
+			newest = wrote
 		}
 	}
-	slices.Reverse(out)
-	if self.id == "" || self.transcript == "" {
-		return out
+	look(dir, digestFile)
+	history := dir.Sub(historyDir).View()
+	defer history.Close()
+	for _, name := range keptNames(history.Names()) {
+		look(history, name)
 	}
-	return append(out, self)
+	return newest
+}
+
+// bothOpen reports whether the sessions that wrote a digest and that armed it run
+// side by side.
+func (t *thread) bothOpen(from state.Reader, arm handover.Arm, owner string) bool {
+	for _, o := range readOpened(from) {
+		if o.id == handover.FileName(owner) {
+			return o.client.Alive(t.Call.Env) && arm.Client.Alive(t.Call.Env) && !o.client.Same(arm.Client)
+		}
+	}
+	return false
+}
+
+// unwritten returns the session that somebody was told of, for which a digest is
+// still to be made.
+func unwritten(from state.Reader) (opened, bool) {
+	list := readOpened(from)
+	i := slices.IndexFunc(list, func(o opened) bool { return o.told })
+	if i < 0 {
+		return opened{}, false
+	}
+	return list[i], true
+}
+
+// build makes the digest of a session that left none. In a session it becomes the
+// digest of the project; a person at a terminal only reads it.
+func (d Store) build(o opened) (doc string, err error) {
+	dir, call := dirOf(d.Project), d.call()
+	call.Payload = host.Payload{SessionID: o.id, TranscriptPath: o.transcript, Cwd: d.Project}
+	doc = gatherMechanical(call, dir, "").digest()
+	if d.Session == "" {
+		return doc, nil
+	}
+	return doc, dir.WithLock(lockTimeout, func(tx *state.Tx) error {
+		if err := replace(tx, doc, d.Env.Now()); err != nil {
+			return err
+		}
+		if doc, err = setOwner(tx, digestFile, doc, d.Session); err != nil {
+			return err
+		}
+		list := slices.DeleteFunc(readOpened(tx), func(p opened) bool { return p.id == o.id })
+		return writeOpened(tx, list)
+	})
 }

@@ -13,7 +13,7 @@ import (
 // the directory of old digests in it.
 func owns(name string) bool {
 	switch name {
-	case digestFile, armFile, markerFile, ladderFile, sessionsFile, trustFile, usedFile, seenFile, historyDir:
+	case digestFile, armFile, markerFile, ladderFile, sessionsFile, trustFile, usedFile, seenFile, openFile, historyDir:
 		return true
 	}
 	if kept, ok := strings.CutPrefix(name, historyDir+"/"); ok {

@@ -17,6 +17,7 @@ const (
 	keyTokens      = "context_budget_tokens"
 	keyWindow      = "context_window"
 	keyOwnerWindow = "context_owner_window"
+	keyAtEnd       = "digest_at_end"
 	keyHeadless    = "headless"
 )
 
@@ -27,6 +28,7 @@ type Settings struct {
 	Snapshot     bool          // mode snapshot, else notify
 	Window       int           // tokens, set by the user; 0 means found out
 	OwnerWindow  time.Duration // how long a foreign digest is protected; 0 means not at all
+	AtEnd        bool          // write a digest at the end of a session that has none
 	Headless     bool          // take part in runs without a person
 	Ignored      []string      // what was set and counts for nothing, as sentences
 }
@@ -50,6 +52,7 @@ func settle(v *options.Values) Settings {
 		Snapshot:     v.Text(keyMode) == "snapshot",
 		Window:       v.Number(keyWindow),
 		OwnerWindow:  time.Duration(v.Number(keyOwnerWindow)) * time.Second,
+		AtEnd:        v.On(keyAtEnd),
 		Headless:     v.On(keyHeadless),
 	}
 	s.Ignored = v.Ignored

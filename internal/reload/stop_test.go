@@ -75,6 +75,7 @@ var testProfile = host.Profile{
 		{Key: keyWindow, Kind: host.KindInt, Min: 1000, Scopes: []host.Scope{host.ScopeProject}},
 		{Key: keyOwnerWindow, Kind: host.KindInt, Default: "14400", Scopes: []host.Scope{host.ScopeProject}},
 		{Key: keyHeadless, Kind: host.KindBool, Default: "off", Scopes: []host.Scope{host.ScopeProject}},
+		{Key: keyAtEnd, Kind: host.KindBool, Default: "off", Scopes: []host.Scope{host.ScopeProject}},
 	},
 	Windows: []host.Window{{Model: "claude-opus-5-5", Tokens: 1_000_000}, {Model: "claude-haiku-4-5", Tokens: 200_000}},
 }

@@ -353,6 +353,20 @@ func textBanner(age, intent, done, open, next string) string {
 	return line
 }
 
+func textLeftBehind(l left, now time.Time) string {
+	prompts := strconv.Itoa(l.prompts) + " prompt"
+	if l.prompts != 1 {
+		prompts += "s"
+	}
+	lacks := "no digest"
+	if l.since {
+		prompts += " since its digest"
+		lacks = "no newer one"
+	}
+	return fmt.Sprintf("cc-reload: the last session (%s ago, %s) left %s; /cc-reload:reload builds one from its transcript.",
+		notes.Age(max(0, int(now.Sub(l.at).Seconds()))), prompts, lacks)
+}
+
 // textDisagree goes before the banner of a digest that one session has written
 // and another one armed, both of which are open.
 const textDisagree = "⚠ Two sessions share this directory: one of them wrote the digest, and the other one armed it. Check it before you rely on it."

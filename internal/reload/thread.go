@@ -2,6 +2,7 @@ package reload
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/handover"
@@ -52,7 +53,20 @@ func sessionStart(call *host.Call) (host.Output, error) {
 	}
 	figure, model := occupancy.AtStart(call, t.Dir)
 	t.checkTrust()
+	last, isLeft := leftBehind(call, t.Dir)
+	if isLeft && !t.trust.asked {
+		t.trust = checkTrust(t.Dir)
+	}
+	if slices.Contains(t.trust.tracked, openFile) {
+		last, isLeft = left{}, false // a repository's word
+	}
+	noted := false
 	out, err := t.Start(func(tx *state.Tx) {
+		t.Try("the session was not noted", func() error {
+			list := readOpened(tx)
+			noted = slices.ContainsFunc(list, func(o opened) bool { return o.id == last.id && !o.told })
+			return writeOpened(tx, begun(list, call, last.id))
+		}())
 		if newContext(call.Payload.Source) {
 			t.Try("the crossing was not forgotten", readSessions(tx, call).begin(tx))
 		}
@@ -77,6 +91,8 @@ func sessionStart(call *host.Call) (host.Output, error) {
 	case "startup", "":
 		if foreign {
 			out.Message = textForeignConfig(t.Dir.Path(configFile))
+		} else if isLeft && noted {
+			out.Message = textLeftBehind(last, call.Env.Now())
 		}
 	}
 	return out, err
@@ -114,9 +130,19 @@ func asksForSnapshot(prompt string) bool {
 	return strings.HasPrefix(word, "/") && (word == "/snapshot" || strings.HasSuffix(word, ":snapshot"))
 }
 
-// sessionEnd gives back what the session took and nobody has seen.
+// sessionEnd gives back what the session took and nobody has seen. Before that a
+// session that is left for good has its digest written, if the user wants that of
+// every session.
 func sessionEnd(call *host.Call) (host.Output, error) {
-	return host.Output{}, newThread(call).End()
+	t := newThread(call)
+	if reason := call.Payload.Reason; reason != "clear" && reason != "resume" && settingsFor(call, t.Dir).AtEnd {
+		o := opened{id: sessionKey(call.Payload), transcript: call.Payload.TranscriptPath}
+		if _, ok := o.left(t.Dir); ok {
+			_, err := preCompact(call)
+			t.Try("no digest at the end", err)
+		}
+	}
+	return host.Output{}, t.End()
 }
 
 // checkTrust finds out whether git brought the files along, if there is a digest

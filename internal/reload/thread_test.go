@@ -272,34 +272,36 @@ func TestStartInALoop(t *testing.T) {
 	}
 }
 
-// The arm and the digest of two sessions: it is handed over all the same.
+// The arm and the digest of two sessions that are both open: it is handed over all
+// the same.
 func TestStartWarnsWhenOwnersDisagree(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		arm, owner string
+		writer     int // process of the client that the owner runs in, 0 if it is gone
 		warns      bool
 	}{
-		"they agree":              {"s0", "s0", false},
-		"two sessions":            {"sA", "s0", true},
-		"an arm of an older kind": {"", "s0", false},
-		"a digest without owner":  {"s0", "", false},
-		"neither is this one":     {"s9", "s9", false},
+		"they agree":                      {"s0", "s0", 12, false},
+		"two clients":                     {"sA", "s0", 12, true},
+		"one client, one after the other": {"sA", "s0", 11, false},
+		"the one that wrote is gone":      {"sA", "s0", 0, false},
+		"an arm of an older kind":         {"", "s0", 12, false},
+		"a digest without owner":          {"sA", "", 12, false},
+		"neither is this one":             {"s9", "s9", 12, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.put(digestFile, strings.Replace(sampleDigest, `"s0"`, `"`+tt.owner+`"`, 1))
-			w.put(armFile, tt.arm)
-			out := w.on(host.SessionStart, "s1")
-			given(t, out)
-			if strings.Contains(out.Message, "different session") != tt.warns {
-				t.Errorf("message %q", out.Message)
+			w.in(11).on(host.SessionStart, "sA")
+			if tt.writer > 0 {
+				w.in(tt.writer).on(host.SessionStart, "s0")
 			}
-			// What comes back unseen warns as before, and not of itself.
-			w.on(host.SessionEnd, "s1")
-			out = w.on(host.SessionStart, "s2")
+			w.put(digestFile, strings.Replace(sampleDigest, `"s0"`, `"`+tt.owner+`"`, 1))
+			w.in(11).arm(handover.Arm{Owner: tt.arm, Client: handover.Client{PID: 11}})
+			out := w.on(host.SessionStart, "s1", source("clear"))
+			out.Message += w.on(host.UserPromptSubmit, "s1").Message
 			given(t, out)
-			if strings.Contains(out.Message, "different session") != tt.warns {
-				t.Errorf("message of the second session %q", out.Message)
+			if strings.Contains(out.Message, textDisagree) != tt.warns {
+				t.Errorf("message %q", out.Message)
 			}
 		})
 	}
@@ -551,7 +553,7 @@ func TestArmOfALivingSessionIsLeft(t *testing.T) {
 
 	w.env["CLAUDE_PID"] = "72"
 	out := w.on(host.SessionStart, "s1")
-	says(t, out.Message, "/cc-reload:reload", "s0")
+	says(t, out.Message, "/cc-reload:reload")
 	if out.Context != "" || strings.Contains(out.Message, "\n") || w.read(armFile) != "s0" {
 		t.Errorf("%+v", out)
 	}
@@ -704,7 +706,7 @@ func TestLongDigestIsCut(t *testing.T) {
 func TestBannerIsCutBetweenCharacters(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("界🙂", 200)
-	got := banner("---\nintent: \"" + long + "\"\n---\n## Done this stretch\n- " + long + "\n## In flight\n- " + long + "\n## Next concrete step\n" + long + "\n")
+	got := banner("---\nintent: \""+long+"\"\n---\n## Done this stretch\n- "+long+"\n## In flight\n- "+long+"\n## Next concrete step\n"+long+"\n", 0)
 	if strings.Contains(got, "\ufffd") || strings.Count(got, "…") != 4 || host.Len(got) > 500 {
 		t.Errorf("%d characters: %s", host.Len(got), got)
 	}
@@ -716,7 +718,7 @@ func TestBannerLeavesOutWhatSaysNothing(t *testing.T) {
 		"- nothing": false, "nothing in flight": false, "- (none)": false, "N/A": false, "-": false, "": false,
 		"- Nothing is left, but TestExpiry fails": true, "- 42": true, "- 界": true, "nothingness.go": true,
 	} {
-		got := banner("## In flight\n" + in + "\n## Next concrete step\nrun it\n")
+		got := banner("## In flight\n"+in+"\n## Next concrete step\nrun it\n", 0)
 		if strings.Contains(got, "in flight") != out {
 			t.Errorf("%q: %s", in, got)
 		}

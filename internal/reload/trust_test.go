@@ -131,7 +131,11 @@ func TestPreCompactKnowsWhatGitTracks(t *testing.T) {
 	if out.Context != "" {
 		t.Errorf("%+v", out)
 	}
-	plain(t, w.on(host.SessionStart, "s2"))
+	out = w.on(host.SessionStart, "s2")
+	says(t, out.Message, "the last session")
+	if out.Context != "" {
+		t.Errorf("%+v", out)
+	}
 }
 
 // What a compaction cannot hand on is left alone, armed or not.
