@@ -42,7 +42,7 @@ func isSpent(from state.Reader, doc, session string) bool {
 
 // knowsNothing reports whether there was nothing to make a digest of.
 func (m *mechanical) knowsNothing() bool {
-	return len(m.Facts.Prompts) == 0 && len(m.Facts.Commands) == 0 && len(m.Facts.Todo) == 0 && m.Facts.Answer == "" && m.Summary == ""
+	return len(m.Facts.Prompts) == 0 && len(m.Facts.Commands) == 0 && len(m.Facts.Todo) == 0 && m.Facts.Answer == "" && m.Summary == "" && len(m.Left) == 0
 }
 
 // preCompact arms, so that the thread survives the compaction, and writes a
