@@ -230,7 +230,7 @@ func TestIsThin(t *testing.T) {
 		"## Next concrete step\n- main.go\n":                                                   false,
 		"## Done this stretch\n- none\n## Next concrete step\n- none\n## Notes\n- the parser eats the last line\n": false,
 		"Moved the refresh out of the client; go test ./auth is next.\n":                                           false,
-		"令牌刷新已移出客户端\n":                                                                                             false,
+		"令牌刷新已移出客户端\n": false,
 	} {
 		if got := isThin(doc); got != want {
 			t.Errorf("%q: %v", doc, got)
