@@ -325,7 +325,7 @@ func BenchmarkStopPageFaults(b *testing.B) {
 		_, n = metered(b, empty(b, subject))
 		base = append(base, n)
 	}
-	const limit = 230 // 8 of them for regexp, which transcript imports
+	const limit = 225
 	faults := tenth(of, 5)
 	b.ReportMetric(float64(faults), "faults")
 	b.ReportMetric(float64(tenth(base, 5)), "faults-base")

@@ -174,3 +174,21 @@ func TestFailingIsWhatHasNotWorkedSince(t *testing.T) {
 		t.Errorf("failing %q, want %q", got, want)
 	}
 }
+
+func TestTerms(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"the retry in fetch.go still ignores --max-wait, fix it":   "fetch.go --max-wait",
+		"Run `go` and `parse row` and `parseRow`, then MaxWait_x.": "parseRow MaxWait_x",
+		"src/a/b.go: HTTPServer, server.stop() and evt_7f44":       "src/a/b.go HTTPServer server.stop evt_7f44",
+		"e.g. this, i.e. that - or well-known things, 3.5 %, v1.2": "",
+		"~/x/y and ./run.sh and https://example.com/a":             "~/x/y /run.sh //example.com/a",
+		"NASA and JSON, the USA":                                   "",
+		"令牌 refreshToken`x`":                                       "refreshToken",
+		"`":                                                        "", "``": "", "-": "", "--": "", "": "",
+	} {
+		if got := strings.Join(Terms(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,10 +1,9 @@
 package transcript
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+	"unicode/utf8"
 
 	"github.com/ccreload/ccreload/internal/shell"
 )
@@ -87,19 +86,67 @@ func (f Facts) Failing(n int) []Command {
 // midst, or in backticks.
 func Terms(text string) []string {
 	var terms []string
-	for _, term := range termPattern().FindAllString(text, -1) {
-		term = strings.TrimRight(strings.Trim(term, "`"), ".,:;/")
-		if len(term) >= 3 && !slices.Contains(terms, term) {
-			terms = append(terms, term)
+	add := func(word string, named bool) {
+		word = strings.TrimRight(strings.TrimLeft(word, "."), ".-/")
+		if len(word) >= 3 && (named || isTerm(word)) && !slices.Contains(terms, word) {
+			terms = append(terms, word)
+		}
+	}
+	for len(text) > 0 {
+		n := strings.IndexFunc(text, func(r rune) bool { return !inTerm(r) })
+		if n < 0 {
+			n = len(text)
+		}
+		add(text[:n], false)
+		text = text[n:]
+		if code, rest, ok := strings.Cut(strings.TrimPrefix(text, "`"), "`"); ok && text[0] == '`' && code != "" && !strings.ContainsAny(code, " \t\n") {
+			add(code, true)
+			text = rest
+		} else if text != "" {
+			_, size := utf8.DecodeRuneInString(text)
+			text = text[size:]
 		}
 	}
 	return terms
 }
 
-// termPattern is not compiled before it is needed: no hook of an ordinary turn does.
-var termPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("`[^`\\s]{3,80}`" + `|--?[A-Za-z][\w-]+|[\w.~-]*(?:/[\w.-]+)+|\b[A-Za-z_]\w*\.[A-Za-z]\w*\b|\b[A-Za-z]\w*_\w+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z0-9]+[A-Z]\w*\b|\b[A-Z]{2,}\w*[a-z]\w+\b`)
-})
+func inTerm(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./~-", r)
+}
+
+// isTerm reports whether a word is a name as programs have them, and none of a
+// language.
+func isTerm(word string) bool {
+	letter := func(i int) bool { return i >= 0 && i < len(word) && isLetter(word[i]) }
+	if rest := strings.TrimLeft(word, "-"); len(rest) < len(word) {
+		return len(word)-len(rest) <= 2 && rest != "" && isLetter(rest[0])
+	}
+	capitals := 0
+	for i := range len(word) {
+		switch c := word[i]; {
+		case c == '/':
+			return true
+		case c == '_':
+			if i > 0 && i < len(word)-1 {
+				return true
+			}
+		case c == '.':
+			if len(word) > 3 && letter(i+1) && i > 0 {
+				return true
+			}
+		case c >= 'A' && c <= 'Z':
+			if letter(i-1) && word[i-1] >= 'a' {
+				return true // camelCase
+			}
+			capitals++
+		case c >= 'a' && c <= 'z' && capitals >= 2 && i+1 < len(word):
+			return true // HTTPServer
+		}
+	}
+	return false
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // maxTerm is the longest term that Terms lists, in bytes.
 const maxTerm = 60
