@@ -64,7 +64,7 @@ func TestHooksRunBeforeTheCommandLineIsInitialized(t *testing.T) {
 		if log, err := os.ReadFile(filepath.Join(data, "debug.jsonl")); err == nil {
 			t.Errorf("%s: %s", tt.args, log)
 		}
-		for _, late := range []string{"net", "text/template", "github.com/spf13/cobra", "github.com/spf13/pflag"} {
+		for _, late := range []string{"net", "regexp", "crypto/sha256", "text/template", "github.com/spf13/cobra", "github.com/spf13/pflag"} {
 			if done := strings.Contains(stderr.String(), "init "+late+" @"); done == tt.early {
 				t.Errorf("%s: %s initialized: %v", tt.args, late, done)
 			}
