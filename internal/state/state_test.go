@@ -233,3 +233,34 @@ func TestPairs(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// A machine that loses its power has the old file or the new one: what is written
+// is on the disk before it takes the other's place. Not in parallel: Flush is one
+// for the process.
+func TestFilesAreFlushedBeforeTheyReplace(t *testing.T) {
+	dir := NewDir(filepath.Join(t.TempDir(), "state"))
+	path := filepath.Join(t.TempDir(), "settings.json")
+	for name, put := range map[string]func(text string) error{
+		dir.Path("file"): func(text string) error { write(t, dir, "file", text); return nil },
+		path:             func(text string) error { return WriteFile(path, []byte(text), 0o600) },
+	} {
+		if err := put("old"); err != nil {
+			t.Fatal(err)
+		}
+		flushed := false
+		Flush = func(f *os.File) error {
+			there, err := os.ReadFile(name)
+			written, err2 := os.ReadFile(f.Name())
+			if err := errors.Join(err, err2); err != nil || string(there) != "old" || string(written) != "new" {
+				t.Errorf("%s: flushed %q while %q is there: %v", name, written, there, err)
+			}
+			flushed = true
+			return f.Sync()
+		}
+		err := put("new")
+		Flush = (*os.File).Sync
+		if now, _ := os.ReadFile(name); err != nil || !flushed || string(now) != "new" {
+			t.Errorf("%s: %q, flushed: %v, %v", name, now, flushed, err)
+		}
+	}
+}
