@@ -244,13 +244,16 @@ func newGarbage(t testing.TB) garbage {
 	return g
 }
 
-// shards are what mutations put in.
-var shards = []string{
-	"\x00", `"`, `\`, "{", "}", "[", "]", ",", ":", "\n", "\r\n", "null", "true", "-1", "1e999", "9223372036854775808",
-	`"\ud800"`, "\xef\xbb\xbf", "\xff\xfe", "\u2028", `{"type":"assistant"}`, `"usage":{"input_tokens":"many"}`,
-	`"message":null`, `"session_id":["../../x"]`, `"cwd":7`, `"transcript_path":{}`, `"hook_event_name":"Stop"`,
-	strings.Repeat("[", 20_000), strings.Repeat(`{"a":`, 20_000), strings.Repeat("x", 70_000),
-}
+// shards are what mutations put in. They are made when asked for: each program
+// that a script calls is this test binary, and would make them as it starts.
+var shards = sync.OnceValue(func() []string {
+	return []string{
+		"\x00", `"`, `\`, "{", "}", "[", "]", ",", ":", "\n", "\r\n", "null", "true", "-1", "1e999", "9223372036854775808",
+		`"\ud800"`, "\xef\xbb\xbf", "\xff\xfe", "\u2028", `{"type":"assistant"}`, `"usage":{"input_tokens":"many"}`,
+		`"message":null`, `"session_id":["../../x"]`, `"cwd":7`, `"transcript_path":{}`, `"hook_event_name":"Stop"`,
+		strings.Repeat("[", 20_000), strings.Repeat(`{"a":`, 20_000), strings.Repeat("x", 70_000),
+	}
+})
 
 // mutate returns b with a few changes.
 func mutate(r *rand.Rand, b []byte) []byte {
@@ -264,7 +267,7 @@ func mutate(r *rand.Rand, b []byte) []byte {
 		case 1:
 			b = slices.Delete(b, at, to)
 		case 2:
-			b = slices.Insert(b, at, []byte(shards[r.IntN(len(shards))])...)
+			b = slices.Insert(b, at, []byte(shards()[r.IntN(len(shards()))])...)
 		case 3:
 			b = slices.Insert(b, at, b[at:to]...)
 		case 4:

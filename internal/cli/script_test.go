@@ -64,6 +64,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -71,19 +72,19 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ccreload/ccreload/internal/cli"
-	"github.com/ccreload/ccreload/internal/cli/gencli"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
 )
 
 var update = flag.Bool("update", false, "rewrite what scripts compare with cmp stdout")
 
 func TestMain(m *testing.M) {
 	cli.PatientHooks()
+	state.Flush = func(*os.File) error { return nil } // processes end here, no machine does
 	testscript.Main(m, map[string]func(){
-		"ccreload":     func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-		"ccreload-gen": func() { os.Exit(gencli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-		"hook":         commandMain(hookMain),
-		"mkjsonl":      commandMain(mkjsonlMain),
+		"ccreload": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"hook":     commandMain(hookMain),
+		"mkjsonl":  commandMain(mkjsonlMain),
 	})
 }
 
@@ -103,24 +104,30 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bin := t.TempDir()
+	generator := sync.OnceValues(func() (string, error) {
+		program := filepath.Join(bin, "ccreload-gen")
+		return program, release(program, "../../cmd/ccreload-gen")
+	})
 	testscript.Run(t, testscript.Params{
 		Dir:                filepath.Join(repo, "testdata", "script"),
-		Setup:              func(e *testscript.Env) error { return setup(e, repo) },
+		Setup:              func(e *testscript.Env) error { return setup(e, repo, generator) },
 		RequireUniqueNames: true,
 		UpdateScripts:      *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":  exits,
-			"replay": replayRecording,
-			"edit":   edit,
-			"age":    age,
-			"serve":  serve,
-			"served": served,
+			"exits":        exits,
+			"ccreload-gen": generate,
+			"replay":       replayRecording,
+			"edit":         edit,
+			"age":          age,
+			"serve":        serve,
+			"served":       served,
 		},
 	})
 }
 
 // setup gives a script its world.
-func setup(e *testscript.Env, repo string) error {
+func setup(e *testscript.Env, repo string, generator func() (string, error)) error {
 	in := func(elem ...string) string { return filepath.Join(append([]string{e.WorkDir}, elem...)...) }
 	home, project, root := in("home"), in("project"), in("plugin", "cc-reload")
 	for _, dir := range []string{transcriptDir(home), project, root, in("data"), in("home", ".config"), in("home", "tmp")} {
@@ -131,10 +138,11 @@ func setup(e *testscript.Env, repo string) error {
 	if err := copyPlugin(root, filepath.Join(repo, "marketplace", "plugins", "cc-reload")); err != nil {
 		return err
 	}
-	runtime, err := exec.LookPath("ccreload")
+	self, err := exec.LookPath("ccreload")
 	if err != nil {
 		return err
 	}
+	e.Values[generatorKey{}] = generator
 	e.Values[servedKey{}] = new(atomic.Int64)
 	e.Vars = append(e.Vars,
 		"HOME="+home,
@@ -151,7 +159,7 @@ func setup(e *testscript.Env, repo string) error {
 		"CLAUDE_CODE_ENTRYPOINT=cli",
 		"CLAUDE_CODE_SESSION_ATTENDED=1",
 		"CLAUDE_CODE_SESSION_ID=s1",
-		"CCRELOAD_BIN="+runtime,
+		"CCRELOAD_BIN="+self,
 		"NO_COLOR=1",
 		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com",
@@ -191,6 +199,28 @@ func copyPlugin(dst, src string) error {
 	})
 }
 
+// generatorKey is where a script has the function that builds ccreload-gen. The
+// other programs are this test binary, which is started thousands of times: with
+// what the generator is made of, each start would take twice as long.
+type generatorKey struct{}
+
+// program returns what to execute for a program that a script names.
+func program(ts *testscript.TestScript, name string) string {
+	if name != "ccreload-gen" {
+		return name
+	}
+	path, err := ts.Value(generatorKey{}).(func() (string, error))()
+	ts.Check(err)
+	return path
+}
+
+// generate runs ccreload-gen.
+func generate(ts *testscript.TestScript, neg bool, args []string) {
+	if err := ts.Exec(program(ts, "ccreload-gen"), args...); neg != (err != nil) {
+		ts.Fatalf("ccreload-gen %q: error %v", args, err)
+	}
+}
+
 // exits runs a command and wants exactly the exit code N.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -200,7 +230,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	got := 0
 	var exit *exec.ExitError
-	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+	if err := ts.Exec(program(ts, args[1]), args[2:]...); errors.As(err, &exit) {
 		got = exit.ExitCode()
 	} else if err != nil {
 		ts.Fatalf("%v", err)
