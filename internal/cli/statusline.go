@@ -9,12 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ccreload/ccreload/internal/handoff"
+	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/registry"
-	"github.com/ccreload/ccreload/internal/reload"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/statusline"
 	"github.com/ccreload/ccreload/internal/term"
@@ -66,64 +65,77 @@ func (a *app) statusLine(only string) {
 		p.Project, err = a.project()
 	}
 	line := ""
+	var places []placed
 	if err == nil {
-		line = statusline.Line(a.segments(p, only), term.Palette(a.env.Getenv("NO_COLOR") == ""))
+		places = a.places(p.Project)
+		line = statusline.Line(a.segments(p, places, only), term.Palette(a.env.Getenv("NO_COLOR") == ""))
 	}
 	if out := statusline.Append(first, line); out != "" {
 		fmt.Fprintln(a.stdout, out)
 	}
 	if err == nil {
-		a.showHost(p)
+		a.showHost(p, places)
 	}
 }
 
-// segments are what the plugins have to show.
-func (a *app) segments(p statusline.Payload, only string) []plugin.Segment {
-	var list []plugin.Segment
-	full := a.occupancy(p)
+// placed is a plugin at the place where the status line looks at it.
+type placed struct {
+	*plugin.Plugin
+	at plugin.Place
+}
+
+// places are the plugins that can be looked at in a project.
+func (a *app) places(project string) []placed {
+	var list []placed
 	for _, of := range registry.Plugins() {
-		if only != "" && only != of.Name || only == "" && !a.enabled(of.Name, p.Project) {
-			continue
-		}
-		if at, err := a.at(of, p.Project); err == nil && !of.Off(at) {
-			list = append(list, of.Segment(at, full))
+		if at, err := a.at(of, project); err == nil {
+			list = append(list, placed{of, at})
 		}
 	}
 	return list
 }
 
-// figureDirs are where the hooks of the plugins look for what the host says, the
-// project's own first.
-func (a *app) figureDirs(project string) []state.Dir {
-	dirs := []state.Dir{reload.Plugin.State(project)}
-	for _, dir := range a.dataOf(handoff.Plugin.Name) {
-		dirs = append(dirs, state.NewDir(dir))
+// segments are what the plugins have to show.
+func (a *app) segments(p statusline.Payload, places []placed, only string) []plugin.Segment {
+	var list []plugin.Segment
+	full := a.occupancy(p, places)
+	for _, of := range places {
+		shown := only == of.Name || only == "" && a.enabled(of.Name, p.Project)
+		if shown && !of.Off(of.at) {
+			list = append(list, of.Segment(of.at, full))
+		}
 	}
-	return dirs
+	return list
 }
 
 // occupancy returns how full the context is, with the window that the hooks go
 // by.
-func (a *app) occupancy(p statusline.Payload) occupancy.Occupancy {
-	at, err := a.at(&reload.Plugin, p.Project)
-	if err != nil {
-		return occupancy.Occupancy{}
-	}
+func (a *app) occupancy(p statusline.Payload, places []placed) occupancy.Occupancy {
+	var table models.Table
 	var dirs []state.Reader
-	for _, dir := range a.figureDirs(p.Project) {
-		dirs = append(dirs, dir)
+	pinned := 0
+	for _, of := range places {
+		if table == nil {
+			table = of.at.Profile.Windows
+		}
+		if pinned == 0 && of.Window != nil {
+			pinned = of.Window(of.at)
+		}
+		for _, dir := range of.Figures(of.at) {
+			dirs = append(dirs, dir)
+		}
 	}
-	pinned := reload.Effective(p.Project, at.Profile, at.Host.Option).Window
-	s := occupancy.SourcesOf(a.host, p.SessionID, at.Profile.Windows, pinned, dirs...)
-	return p.Occupancy(s, a.env.Now())
+	return p.Occupancy(occupancy.SourcesOf(a.host, p.SessionID, table, pinned, dirs...), a.env.Now())
 }
 
 // showHost keeps for the hooks what the host says, without the user's
 // settings: those hold only as long as they stand. The hooks do without when
 // it cannot be kept.
-func (a *app) showHost(p statusline.Payload) {
-	for i, dir := range a.figureDirs(p.Project) {
-		_ = p.Figure(a.env.Now()).Show(dir, i == 0)
+func (a *app) showHost(p statusline.Payload, places []placed) {
+	for _, of := range places {
+		for _, dir := range of.Figures(of.at) {
+			_ = p.Figure(a.env.Now()).Show(dir, dir == of.State(p.Project))
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ var Plugin = plugin.Plugin{
 	Handler:   handler,
 	Owns:      owns,
 	Segment:   segment,
+	Figures:   figures,
 	Check:     check,
 	Leftovers: locks,
 }

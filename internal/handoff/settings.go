@@ -5,6 +5,7 @@ import (
 	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
 	"github.com/ccreload/ccreload/internal/plugin"
+	"github.com/ccreload/ccreload/internal/state"
 )
 
 // Settings are the plugin's options with their values in force.
@@ -50,6 +51,16 @@ func settings(p options.Plugin) Settings {
 // segment hints at the handoff, once the context is that full.
 func segment(at plugin.Place, full occupancy.Occupancy) plugin.Segment {
 	return hint(full, Effective(at.Project, at.Data, at.Profile, at.Host.Option))
+}
+
+// figures are in the data directories: a project has no directory of this plugin
+// until its first handoff.
+func figures(at plugin.Place) []state.Dir {
+	var dirs []state.Dir
+	for _, path := range at.Data {
+		dirs = append(dirs, state.NewDir(path))
+	}
+	return dirs
 }
 
 func hint(full occupancy.Occupancy, s Settings) plugin.Segment {

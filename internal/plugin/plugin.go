@@ -28,6 +28,12 @@ type Plugin struct {
 	// Segment is the plugin's part of the status line at an occupancy. It only
 	// shows: nothing is written because of it.
 	Segment func(Place, occupancy.Occupancy) Segment
+	// Figures lists the directories in which the plugin's hooks look for what the
+	// host has said of a session, for the status line to keep it there.
+	Figures func(Place) []state.Dir
+	// Window, if any, returns the context window that the user has set, in tokens,
+	// 0 for none.
+	Window func(Place) int
 	// Check adds what the plugin has for the next session of a project.
 	Check func(Place, *problem.Findings)
 	// Leftovers, if any, lists what it has left in the host's configuration

@@ -24,6 +24,8 @@ var Plugin = plugin.Plugin{
 	Handler:  handler,
 	Owns:     owns,
 	Segment:  segment,
+	Figures:  func(at plugin.Place) []state.Dir { return []state.Dir{dirOf(at.Project)} },
+	Window:   func(at plugin.Place) int { return Effective(at.Project, at.Profile, at.Host.Option).Window },
 	Check:    check,
 }
 
