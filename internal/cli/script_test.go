@@ -47,6 +47,9 @@
 //	served N
 //		The server has been asked N times so far.
 //
+// With FIRST_TIMEOUT=100ms in the environment the status line waits that long for
+// the user's own command, and not as long as a busy machine takes.
+//
 // Quote with single quotes. `! stdout .` asserts silence.
 package cli_test
 
@@ -72,8 +75,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ccreload/ccreload/internal/cli"
+	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/statusline"
 )
 
 var update = flag.Bool("update", false, "rewrite what scripts compare with cmp stdout")
@@ -81,6 +86,10 @@ var update = flag.Bool("update", false, "rewrite what scripts compare with cmp s
 func TestMain(m *testing.M) {
 	cli.PatientHooks()
 	state.Flush = func(*os.File) error { return nil } // processes end here, no machine does
+	git.QueryTimeout, statusline.FirstTimeout = time.Minute, time.Minute
+	if d, err := time.ParseDuration(os.Getenv("FIRST_TIMEOUT")); err == nil {
+		statusline.FirstTimeout = d
+	}
 	testscript.Main(m, map[string]func(){
 		"ccreload": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"hook":     commandMain(hookMain),

@@ -53,10 +53,11 @@ func Append(first, line string) string {
 	return first + separator + line
 }
 
+// FirstTimeout is how long the other command may take. The host starts a new one
+// at every redraw and drops the one before. A test on a busy machine gives it more.
+var FirstTimeout = 2 * time.Second
+
 const (
-	// firstTimeout is how long the other command may take. The host starts a
-	// new one at every redraw and drops the one before.
-	firstTimeout = 2 * time.Second
 	// firstGrace is how long it may take to clean up after that.
 	firstGrace = 100 * time.Millisecond
 	// maxFirst is the most that is kept of its output, in bytes.
@@ -73,7 +74,7 @@ func First(command string, stdin []byte, bash string) string {
 	if command == "" || os.Getenv(nestedVar) != "" {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), firstTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), FirstTimeout)
 	defer cancel()
 	shell, flag := shellOf(runtime.GOOS, bash)
 	cmd := exec.Command(shell, flag, command)
