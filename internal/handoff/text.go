@@ -202,7 +202,7 @@ const (
 // What went wrong.
 const (
 	errNoTranscript   = "no transcript: the file says nothing of the conversation"
-	errArchiveTracked = "git tracks .handoff/archive, so somebody else may have written what is in it; if it is yours, `git rm -r --cached .handoff` makes it so"
+	errArchiveTracked = "git tracks .handoff/archive, so somebody else may have written what is in it; if it is yours, `git rm -r --cached .handoff` takes it out of git and leaves the files"
 	errNoSuch         = "there is no handoff document %d"
 	errNoDocument     = "there is no handoff document to commit"
 	errNotRegular     = "something that is no regular file stands at %s; it was left alone"

@@ -223,6 +223,44 @@ func TestPostCompactKeepsTheNewestThree(t *testing.T) {
 	}
 }
 
+// A turn is taken back right before /compact: nothing in the transcript says so
+// before the next prompt, whose hook puts the digest right and says it once.
+func TestDigestOfATurnTakenBackIsCorrected(t *testing.T) {
+	t.Parallel()
+	linked := func(r row, uuid, parent string) row {
+		r["uuid"], r["parentUuid"] = uuid, any(parent)
+		if parent == "" {
+			r["parentUuid"] = nil
+		}
+		return r
+	}
+	w := newWorld(t)
+	rows := []any{
+		linked(typed(w.now, "split the parser"), "u1", ""),
+		linked(said(w.now, "Split."), "a1", "u1"),
+		linked(typed(w.now, "ABANDONED idea"), "u2", "a1"),
+		linked(said(w.now, "ABANDONED answer"), "a2", "u2"),
+	}
+	w.rows(rows...)
+	w.on(host.PreCompact, "s1")
+	says(t, w.on(host.SessionStart, "s1", source("compact")).Context, "ABANDONED")
+	boundary := linked(row{"type": "system", "subtype": "compact_boundary", "compactMetadata": row{}, "logicalParentUuid": "a1"}, "b", "")
+	w.rows(append(rows, boundary)...)
+	out := w.on(host.UserPromptSubmit, "s1")
+	says(t, out.Context, "taken back", "split the parser")
+	if strings.Contains(out.Context+w.read(digestFile), "ABANDONED") {
+		t.Errorf("%s\n%s", out.Context, w.read(digestFile))
+	}
+	plain(t, w.on(host.UserPromptSubmit, "s1"))
+
+	// One that is right is left alone.
+	w = newWorld(t)
+	w.worked()
+	w.on(host.PreCompact, "s1")
+	w.on(host.SessionStart, "s1", source("compact"))
+	plain(t, w.on(host.UserPromptSubmit, "s1"))
+}
+
 // The model that writes the digest is told what it need not look up, in both ways
 // of asking for one, and only then.
 func TestTheModelIsRemindedOfTheFacts(t *testing.T) {

@@ -88,9 +88,8 @@ func stampDigest(doc, owner string, now time.Time) string {
 		doc, _ = notes.SetFront(doc, keyOwner, owner)
 	}
 	doc, _ = notes.SetFront(doc, keyUpdated, now.UTC().Format(time.RFC3339))
-	if intent := notes.FrontValue(doc, keyIntent); strings.HasPrefix(intent, mechanicalMark) {
-		_, rest, _ := strings.Cut(intent, ")")
-		doc, _ = notes.SetFront(doc, keyIntent, strings.TrimSpace(rest))
+	if isMechanical(doc) {
+		doc, _ = notes.SetFront(doc, keyIntent, requested(doc))
 	}
 	return doc
 }
@@ -135,6 +134,12 @@ func missing(doc string) []string {
 		}
 	}
 	return list
+}
+
+// requested returns the request that a mechanical digest has for its intent.
+func requested(doc string) string {
+	_, request, _ := strings.Cut(notes.FrontValue(doc, keyIntent), ")")
+	return strings.TrimSpace(request)
 }
 
 // isMechanical reports whether a program wrote the digest.
@@ -242,6 +247,9 @@ func banner(doc string, old time.Duration) string {
 	age := ""
 	if old >= oldDigest {
 		age = notes.Age(int(old.Seconds()))
+	}
+	if isMechanical(doc) {
+		return textBanner(age, strings.TrimSpace(notes.Line(requested(doc), bannerIntent)+textByProgram), "", "", notes.Line(firstLine(doc, sectionNext), bannerNext))
 	}
 	return textBanner(age,
 		notes.Line(notes.FrontValue(doc, keyIntent), bannerIntent),

@@ -108,7 +108,7 @@ func guard(call *host.Call, s Settings) (said string, err error) {
 	})
 	if err != nil && said == "" {
 		// Nothing was looked at under the lock, for which the writer does not wait.
-		// The history has its own.
+		// The history has its own, and a copy under a free name harms nobody.
 		kept := keepDigest(dir.Sub(historyDir), dir)
 		doc, _, odd := readDigest(dir)
 		_, wrote := dir.Stat(digestFile)
@@ -116,6 +116,9 @@ func guard(call *host.Call, s Settings) (said string, err error) {
 		copied, _ := dir.Read(asideName(owner), maxFile)
 		if odd != nil || isForeign(owner, begin.Session, begin.Now.Sub(wrote), s.OwnerWindow) && string(copied) != doc {
 			said = textKept(owner, kept == nil)
+			if name := asideName(owner); odd == nil && dir.Kind(name) == state.Absent && state.WriteFile(dir.Path(name), []byte(doc), 0o600) == nil {
+				said = textAside(name)
+			}
 		}
 	}
 	return said, err

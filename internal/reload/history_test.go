@@ -160,7 +160,7 @@ func TestGuardKeepsWhileLocked(t *testing.T) {
 	w := newWorld(t)
 	w.by(ownPage("s1", "one"))
 	err := dirOf(w.project).WithLock(time.Second, func(*state.Tx) error {
-		says(t, w.on(host.PreToolUse, "s2").Message, "another session", "ccreload reload restore")
+		says(t, w.on(host.PreToolUse, "s2").Message, "another session", asideName("s1"))
 		return nil
 	})
 	if got := w.kept(); err != nil || len(got) != 1 || got[0] != ownPage("s1", "one") {

@@ -55,9 +55,9 @@ Use these four headings as they are. Facts, paths and commands instead of story,
 }
 
 func textNotice(o occupancy.Occupancy, s Settings, armed bool) string {
-	next := "/cc-reload:snapshot writes down where the work stands, /clear then starts afresh with it. /cc-reload:reload-budget changes the budget."
+	next := "First /cc-reload:snapshot writes down where the work stands, then /clear starts afresh with it. /cc-reload:reload-budget changes the budget."
 	if armed {
-		next = "A digest is armed: /clear starts afresh with it. /cc-reload:snapshot brings it up to date first."
+		next = "A digest is armed, so /clear starts afresh with it. If more has been done since, run /cc-reload:snapshot first."
 	}
 	return fmt.Sprintf("cc-reload: context %s, budget %s. %s", o, budget(o, s), next)
 }
@@ -74,7 +74,7 @@ func textArmed(f armFacts) string {
 		return "cc-reload: the digest in .reload/session.md is armed, but says nothing to go on with; /cc-reload:snapshot writes a better one before you /clear."
 	case f.Fresh:
 	case f.Foreign:
-		return "cc-reload: the digest was not refreshed. The older one in .reload/session.md, another session's, is armed for the next session; /cc-reload:snapshot writes one of this session before you /clear."
+		return "cc-reload: the digest was not refreshed, and the older one that is armed is another session's: /clear now would start with that. Have one of this session written with /cc-reload:snapshot first; the other one is kept."
 	default:
 		return "cc-reload: the digest was not refreshed. The older one in .reload/session.md is armed for the next session; /cc-reload:snapshot writes a new one before you /clear."
 	}
@@ -94,9 +94,9 @@ func textNotArmed(written, fresh bool, why error) string {
 
 func textNoDigest(another bool) string {
 	if another {
-		return "cc-reload: no digest was written, and the one in .reload/session.md is another session's, so nothing is armed for this one and /clear would lose the thread. /cc-reload:snapshot tries again."
+		return "cc-reload: no digest was written, and the one in .reload/session.md is another session's: /clear now would lose this session's thread. Have one written with /cc-reload:snapshot first; the other one is kept."
 	}
-	return "cc-reload: no digest was written, so nothing is armed and /clear would lose the thread. /cc-reload:snapshot tries again."
+	return "cc-reload: no digest was written, so nothing is armed: /clear now would lose the thread. Have one written with /cc-reload:snapshot first."
 }
 
 // textKeptGood is textArmed where the page that was written says nothing.
@@ -123,7 +123,7 @@ const (
 )
 
 // textReplaced is for the session whose digest it was.
-const textReplaced = "cc-reload: the digest of this session was replaced by one that is not its own. It is kept: `ccreload reload restore` brings it back."
+const textReplaced = "cc-reload: something else replaced the digest of this session. Yours is kept: `ccreload reload restore` in a terminal brings it back, and keeps the other one."
 
 func textNotKept(err error) string {
 	return fmt.Sprintf("what it would replace could not be kept (%v); save or remove .reload/%s first", err, digestFile)
@@ -142,7 +142,7 @@ const (
 
 // textShipped and textNoAnswer say why nothing is handed on.
 func textTracked(names []string) string {
-	return fmt.Sprintf("git tracks %s in .reload, so somebody else may have written it; if it is yours, `git rm -r --cached .reload` makes it so", strings.Join(names, ", "))
+	return fmt.Sprintf("git tracks %s in .reload, so somebody else may have written it; if it is yours, `git rm -r --cached .reload` takes it out of git and leaves the files", strings.Join(names, ", "))
 }
 
 func textNoAnswer(err error) string {
@@ -157,7 +157,7 @@ func textUnread(err error) string {
 }
 
 func textNotRead(path string) string {
-	return fmt.Sprintf("git tracks the digest, so somebody else may have written it, and it is not read out to a model; open %s in an editor to read it, and if it is yours, `git rm --cached` makes it so", path)
+	return fmt.Sprintf("git tracks the digest, so somebody else may have written it, and it is not read out to a model; open %s in an editor to read it, and if it is yours, `git rm --cached` takes it out of git and leaves the file", path)
 }
 
 func textLargeDigest(limit int) string {
@@ -278,7 +278,7 @@ func (s Status) String() string {
 	case s.ArmOdd:
 		line("Armed", "no: what stands at .reload/%s is not a file; move it away", armFile)
 	case s.Claimed:
-		line("Armed", "no: a session has taken the digest and waits for its first prompt")
+		line("Armed", "not any more: a session that has just started was given the digest, and waits for its first prompt")
 	default:
 		line("Armed", "no: the next session starts afresh")
 	}
@@ -374,7 +374,7 @@ const textDisagree = "⚠ Two sessions share this directory: one of them wrote t
 const textLeft = "cc-reload: a digest is armed by another session that is still running here, and was left to it. /cc-reload:reload takes it into this one."
 
 func textForeignConfig(path string) string {
-	return fmt.Sprintf("⚠ cc-reload: git tracks %s, so somebody else may have written it. Its settings are not obeyed. If they are yours, `git rm --cached` makes the file so.", path)
+	return fmt.Sprintf("⚠ cc-reload: git tracks %s, so somebody else may have written it. Its settings are not obeyed. If they are yours, `git rm --cached` takes the file out of git and leaves it.", path)
 }
 
 func textNotLoaded(why error) string {
@@ -427,6 +427,8 @@ const (
 	textMechLeft    = "Not done: "
 	textMechSome    = "the edited files above and "
 	textMechAll     = "only edited files named above"
+	textByProgram   = " (written by a program)"
+	textCorrected   = "cc-reload: the notes given after the compaction told of a turn that the user had taken back before it. Disregard them; these take their place."
 	textMechRan     = "Ran: `%s`"
 	textMechTodo    = "To do: %s"
 	textMechBegun   = "To do, begun: %s"

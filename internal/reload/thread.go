@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ccreload/ccreload/internal/transcript"
+
 	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
@@ -103,16 +105,20 @@ func sessionStart(call *host.Call) (host.Output, error) {
 // cleared.
 func userPrompt(call *host.Call) (host.Output, error) {
 	t := newThread(call)
+	given := false
 	out, err := t.Prompt(func(claimed bool) bool {
 		if handover.LoopActive(call.Project) {
 			return false
 		}
-		if claimed {
+		if given = claimed; claimed {
 			return true
 		}
 		t.checkTrust()
 		return !away(call, t.Dir)
 	})
+	if given {
+		out.Context = strings.TrimSpace(out.Context + "\n\n" + t.corrected())
+	}
 	if asksForSnapshot(call.Payload.Prompt) && !away(call, t.Dir) {
 		old := ""
 		if trusted(t.Dir, call.Payload.SessionID) {
@@ -121,6 +127,32 @@ func userPrompt(call *host.Call) (host.Output, error) {
 		out.Context = strings.TrimSpace(out.Context + "\n\n" + gatherFacts(call, t.Dir, old).reminder())
 	}
 	return out, err
+}
+
+// corrected looks once more at the mechanical digest that this session was given
+// after a compaction. When a turn was taken back right before it, only now can that
+// be seen (docs/host.md, Transcripts). The digest is then written anew, and what is
+// to take the place of the old one is returned; "" when it is right.
+func (t *thread) corrected() string {
+	old, _, err := readDigest(t.Dir)
+	_, wrote := t.Dir.Stat(digestFile)
+	session, request := t.Call.Payload.SessionID, requested(old)
+	if err != nil || request == "" || !isMechanical(old) || authorOf(t.Dir, old, wrote) != session {
+		return ""
+	}
+	asked := gatherFacts(t.Call, t.Dir, old).Facts.Prompts
+	if len(asked) == 0 || slices.ContainsFunc(asked, func(p transcript.Prompt) bool { return notes.Line(p.Text, mechPrompt) == request }) {
+		return ""
+	}
+	doc := gatherMechanical(t.Call, t.Dir, old).digest()
+	err = t.Dir.WithLock(lockTimeout, func(tx *state.Tx) error {
+		if now, _, err := readDigest(tx); err != nil || now != old {
+			return err
+		}
+		return replace(tx, doc, t.Call.Env.Now())
+	})
+	t.Try("the digest was not corrected", err)
+	return textCorrected + "\n\n" + forContext(doc, t.Dir.Path(digestFile))
 }
 
 // asksForSnapshot reports whether a prompt is the command that has the model write

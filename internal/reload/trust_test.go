@@ -37,7 +37,7 @@ func shipped(t *testing.T, names ...string) *world {
 	return w
 }
 
-const tracked = "git tracks session.md in .reload, so somebody else may have written it; if it is yours, `git rm -r --cached .reload` makes it so"
+const tracked = "git tracks session.md in .reload, so somebody else may have written it; if it is yours, `git rm -r --cached .reload` takes it out of git and leaves the files"
 
 // case F61: a command does not say that something is armed which the next
 // session will refuse.
