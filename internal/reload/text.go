@@ -71,7 +71,7 @@ func textBlocked(o occupancy.Occupancy, s Settings, why error) string {
 func textArmed(f armFacts) string {
 	switch {
 	case f.Thin && f.Fresh:
-		return "cc-reload: the digest in .reload/session.md is armed, but says nothing to go on with; /cc-reload:snapshot writes a better one before you /clear."
+		return "cc-reload: snapshot saved in .reload/session.md and armed, but it says nothing to go on with. Have a better one written with /cc-reload:snapshot before you /clear."
 	case f.Fresh:
 	case f.Foreign:
 		return "cc-reload: the digest was not refreshed, and the older one that is armed is another session's: /clear now would start with that. Have one of this session written with /cc-reload:snapshot first; the other one is kept."
