@@ -76,6 +76,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/cli"
 	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/statusline"
@@ -86,7 +87,7 @@ var update = flag.Bool("update", false, "rewrite what scripts compare with cmp s
 func TestMain(m *testing.M) {
 	cli.PatientHooks()
 	state.Flush = func(*os.File) error { return nil } // processes end here, no machine does
-	git.QueryTimeout, statusline.FirstTimeout = time.Minute, time.Minute
+	git.QueryTimeout, handoff.RefreshTimeout, statusline.FirstTimeout = time.Minute, time.Minute, time.Minute
 	if d, err := time.ParseDuration(os.Getenv("FIRST_TIMEOUT")); err == nil {
 		statusline.FirstTimeout = d
 	}

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	} {
 		os.Setenv(k, v)
 	}
-	refreshTime, git.QueryTimeout = time.Minute, time.Minute
+	RefreshTimeout, git.QueryTimeout = time.Minute, time.Minute
 	state.Flush = func(*os.File) error { return nil }
 	rc := m.Run()
 	os.RemoveAll(home)

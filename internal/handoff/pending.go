@@ -17,8 +17,9 @@ import (
 // the next event of a session does.
 const pendingFile = "pending-index" // in the data directory: one line a commit
 
-// refreshTime is what telling the indexes may take; a test gives them more.
-var refreshTime = 500 * time.Millisecond
+// RefreshTimeout is how long telling the indexes may take. A test on a busy machine
+// gives it more.
+var RefreshTimeout = 500 * time.Millisecond
 
 // pendingTime is how long a commit is waited for that a killed run has begun:
 // its git may go on, and the hooks of the repository with it.
@@ -73,7 +74,7 @@ func refreshIndexes(call *host.Call) {
 		return
 	}
 	call.Slow()
-	ctx, cancel := context.WithTimeout(context.Background(), refreshTime)
+	ctx, cancel := context.WithTimeout(context.Background(), RefreshTimeout)
 	defer cancel()
 	err := dir.WithLock(endWait, func(tx *state.Tx) error {
 		data, err := tx.Read(pendingFile, maxFile)
