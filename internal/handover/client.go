@@ -46,16 +46,14 @@ func Here(h host.Host) Client {
 	return c
 }
 
-// Alive reports whether the client still runs; an unknown one does not.
+// Alive reports whether the client still runs; an unknown one does not. One that
+// was killed counts as gone even while its terminal has not taken note of it.
 func (c Client) Alive(env host.Env) bool {
 	if c.PID == 0 || !env.Alive(c.PID) {
 		return false
 	}
-	if c.id == "" {
-		return true
-	}
-	now, err := proc.Identify(c.PID)
-	return err != nil || now.String() == c.id
+	id, err := proc.ParseID(c.id)
+	return err != nil || !id.Ended()
 }
 
 // Same reports whether c and d are the same client for certain.

@@ -3,11 +3,14 @@ package handover
 import (
 	"errors"
 	"os"
+	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -250,6 +253,29 @@ func TestClientKnowsAReusedProcessID(t *testing.T) {
 	}
 	if (Client{}).Alive(env) || (Client{}).Same(Client{}) {
 		t.Error("an unknown client is somebody")
+	}
+}
+
+// A client that was killed is gone, though its parent has not waited for it.
+func TestClientThatWasKilledIsGone(t *testing.T) {
+	t.Parallel()
+	env := host.Env{Alive: proc.Alive, Getenv: func(string) string { return "" }}
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	client := Here(host.Host{PID: cmd.Process.Pid})
+	if client.id == "" {
+		t.Skip("processes cannot be identified here")
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); client.Alive(env); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("%q is alive", client)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ type status struct {
 }
 
 // Alive reports whether there is a process of this id, whoever it belongs to.
-// A zombie counts: use ID.Alive to ask whether it can still do anything.
+// A zombie counts: use an ID to ask whether it can still do anything.
 func Alive(pid int) bool { return pid > 0 && alive(pid) }
 
 // Identify returns the identity of the process that has the id pid now, or
@@ -64,6 +64,17 @@ func Identify(pid int) (ID, error) {
 func (id ID) Alive() bool {
 	s, ok := id.current()
 	return ok && !s.stopped && !s.ended
+}
+
+// Ended reports whether the process is over for certain: no process has its id
+// any more, another one has, or only its entry is left. A stopped one can go on.
+func (id ID) Ended() bool {
+	s, err := stat(id.PID)
+	if err != nil {
+		return errors.Is(err, ErrGone)
+	}
+	boot, err := bootID()
+	return s.ended || s.start != id.Start || err == nil && boot != id.Boot
 }
 
 // current returns the status of the process if it is still the same one, in

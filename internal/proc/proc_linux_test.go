@@ -40,7 +40,7 @@ func TestAZombieDoesNotLive(t *testing.T) {
 	if !Alive(id.PID) {
 		t.Error("a zombie still has its entry")
 	}
-	if id.Alive() {
+	if id.Alive() || !id.Ended() {
 		t.Error("a zombie is alive")
 	}
 }
@@ -61,12 +61,12 @@ func TestAStoppedProcessDoesNotLive(t *testing.T) {
 	if err := unix.Waitid(unix.P_PID, id.PID, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
 	}
-	if id.Alive() {
-		t.Error("a stopped process is alive")
+	if id.Alive() || id.Ended() {
+		t.Error("a stopped process is alive, or has ended")
 	}
 	if err := end(id, time.Second); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the stopped process is dead", func() bool { s, same := id.current(); return !same || s.ended })
+	eventually(t, "the stopped process is dead", id.Ended)
 	cmd.Wait()
 }

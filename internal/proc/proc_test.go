@@ -89,7 +89,7 @@ func TestAliveAndIdentity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !Alive(pid) || !id.Alive() {
+	if !Alive(pid) || !id.Alive() || id.Ended() {
 		t.Error("a running process is not alive")
 	}
 	again, err := ParseID(id.String())
@@ -98,7 +98,7 @@ func TestAliveAndIdentity(t *testing.T) {
 	}
 	reused := id
 	reused.Start++
-	if reused.Alive() {
+	if reused.Alive() || !reused.Ended() {
 		t.Error("case F63: a reused process id passes for the process that had it")
 	}
 	if err := end(reused, 0); err != nil || !id.Alive() {
@@ -106,12 +106,12 @@ func TestAliveAndIdentity(t *testing.T) {
 	}
 	otherBoot := id
 	otherBoot.Boot += "x"
-	if otherBoot.Alive() {
+	if otherBoot.Alive() || !otherBoot.Ended() {
 		t.Error("a process of an earlier boot is alive")
 	}
 	in.Close()
 	cmd.Wait()
-	if id.Alive() {
+	if id.Alive() || !id.Ended() {
 		t.Error("an ended process is alive")
 	}
 	if _, err := Identify(1 << 30); !errors.Is(err, ErrGone) {
@@ -126,7 +126,7 @@ func TestAliveRefusesGroupsAndNobody(t *testing.T) {
 			t.Errorf("Alive(%d)", pid)
 		}
 	}
-	if (ID{}).Alive() {
+	if (ID{}).Alive() || !(ID{}).Ended() {
 		t.Error("the zero ID is alive")
 	}
 }
