@@ -196,10 +196,10 @@ func TestHandoffCommand(t *testing.T) {
 			s := w.open()
 			s.say("feed the marmots", fakeapi.Say("Fed.").At(5*percent))
 			w.api.Script(
-				fakeapi.Use("Bash", map[string]any{"command": "ccreload handoff run --no-commit --json 'marmots'", "description": "write"}),
+				runs("ccreload handoff run --no-commit --json 'marmots'"),
 				fakeapi.Use("Read", map[string]any{"file_path": doc}),
 				fakeapi.Use("Edit", map[string]any{"file_path": doc, "old_string": "The last thing that was asked for:", "new_string": "Marmots bring luck. The last thing that was asked for:"}),
-				fakeapi.Use("Bash", map[string]any{"command": "ccreload handoff commit", "description": "commit"}))
+				runs("ccreload handoff commit"))
 			ended := w.turns()
 			s.submit("/graceful-handoff marmots")
 			s.see(`ccreload handoff commit`)

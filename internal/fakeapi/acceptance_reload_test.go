@@ -532,7 +532,7 @@ func TestSnapshotAndReloadCommands(t *testing.T) {
 	text := digest("paint the newt", "mix the newt's green")
 	s.say("begin", writes(filepath.Join(w.project, "newt.go"), "package main\n"), fakeapi.Say("Begun."))
 	s.say("/cc-reload:snapshot mind the varnish",
-		fakeapi.Use("Bash", map[string]any{"command": "ccreload reload write --arm <<'DIGEST'\n" + text + "DIGEST", "description": "save"}),
+		runs("ccreload reload write --arm <<'DIGEST'\n"+text+"DIGEST"),
 		fakeapi.Say("Saved."))
 	r := w.request("the text of /cc-reload:snapshot", 0, func(r fakeapi.Request) bool { return r.Kind == fakeapi.Main && r.Has("mind the varnish") })
 	if !r.Has("ccreload reload write") {
@@ -552,13 +552,13 @@ func TestSnapshotAndReloadCommands(t *testing.T) {
 	}
 	// The client has commands of its own whose names begin like this one.
 	s.say("/cc-reload:reload",
-		fakeapi.Use("Bash", map[string]any{"command": "ccreload reload show", "description": "show"}),
+		runs("ccreload reload show"),
 		fakeapi.Say("Shown."))
 	w.request("the text of /cc-reload:reload", 0, func(r fakeapi.Request) bool {
 		return r.Kind == fakeapi.Main && r.Has("Bring the saved digest into this session")
 	})
 	s.say("/cc-reload:reload-budget 30",
-		fakeapi.Use("Bash", map[string]any{"command": "ccreload config set context_budget_pct 30", "description": "set"}),
+		runs("ccreload config set context_budget_pct 30"),
 		fakeapi.Say("Set."))
 	s.say("work", fakeapi.Say("Worked.").At(31*percent))
 	s.see(`cc-reload: context 31 ?%`)

@@ -28,6 +28,7 @@ const (
 type screen struct {
 	w      *world
 	socket string
+	pid    int    // of the client
 	seen   string // the last capture, for the log of a failure
 }
 
@@ -44,13 +45,14 @@ func (w *world) open(args ...string) *screen {
 	w.mkdir(filepath.Join(w.dir, "client"))
 	start := []string{"-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(lines), "-c", w.project}
 	s.tmux(append(append(start, command...), ";", "set-option", "-g", "remain-on-exit", "on")...)
-	pid, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}")))
+	var err error
+	s.pid, err = strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}")))
 	w.check(err)
 	w.Cleanup(func() {
 		s.text() // for the log: the terminal goes away with its server
 		s.tmux("kill-server")
 		// The client ends its session in peace, and writes while it does.
-		w.until("the client to be gone", func() bool { return !proc.Alive(pid) })
+		w.until("the client to be gone", func() bool { return !proc.Alive(s.pid) })
 	})
 	s.see(`(?m)^❯`)
 	return s
@@ -251,7 +253,22 @@ func (s *screen) clear() {
 func (s *screen) exit() {
 	s.w.Helper()
 	s.submit("/exit")
-	s.w.until("the client to exit", func() bool {
+	s.gone()
+}
+
+// kill ends the client as kill -9 does: it has no chance to say anything.
+func (s *screen) kill() {
+	s.w.Helper()
+	client, err := os.FindProcess(s.pid)
+	s.w.check(err)
+	s.w.check(client.Kill())
+	s.gone()
+}
+
+// gone waits until the terminal says that the client is gone.
+func (s *screen) gone() {
+	s.w.Helper()
+	s.w.until("the client to be gone", func() bool {
 		return strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_dead}")) == "1"
 	})
 }

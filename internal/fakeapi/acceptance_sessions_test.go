@@ -29,8 +29,7 @@ func TestThreeSessionsCrossTogether(t *testing.T) {
 		text := digest("thread of the "+bird, "step of the "+bird)
 		w.api.Script(
 			fakeapi.Say("Working.").At(46*percent).After(together).For(of(bird, "work on the "+bird)),
-			fakeapi.Use("Bash", map[string]any{"command": "ccreload reload write <<'DIGEST'\n" + text + "DIGEST", "description": "save"}).
-				At(47*percent).For(of(bird, "Next concrete step")))
+			runs("ccreload reload write <<'DIGEST'\n"+text+"DIGEST").At(47*percent).For(of(bird, "Next concrete step")))
 	}
 	w.api.Fallback(fakeapi.Say("Done.").At(47 * percent))
 	for _, bird := range birds {
@@ -50,6 +49,7 @@ func TestThreeSessionsCrossTogether(t *testing.T) {
 			w.until("the end of another turn", func() bool { return w.turns() > ended })
 		}
 	}
+	w.api.Fallback(fakeapi.Say("Done.")) // no new crossing
 	for i, bird := range birds {
 		s := screens[bird]
 		s.clear()
