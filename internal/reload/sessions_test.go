@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/state"
 )
 
 // in has what follows happen in the client with this process id, which lives.
@@ -222,4 +224,18 @@ func FuzzSessions(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A digest that is handed on from the copy beside it is used up where it still
+// stands, too.
+func TestDeliveredCopyUsesUpThePage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	doc := w.owned("s1", "split the parser", w.now)
+	w.put(asideName("s1"), doc)
+	w.arm(handover.Arm{Owner: "s1", Item: asideName("s1")})
+	says(t, w.on(host.SessionStart, "s2", source("clear")).Context, "split the parser")
+	if _, wrote := dirOf(w.project).Stat(digestFile); state.ReadPairs(dirOf(w.project), usedFile).Get(keyUsed) != nanoseconds(wrote) {
+		t.Errorf("the page may be armed again; %s: %q", usedFile, w.read(usedFile))
+	}
 }

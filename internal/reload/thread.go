@@ -212,9 +212,11 @@ func (t *thread) prepare(tx *state.Tx, arm handover.Arm, again bool) (handover.P
 	line := banner(doc, t.Call.Env.Now().Sub(written(doc, wrote)))
 	if !again {
 		owner := notes.FrontValue(doc, keyOwner)
+		// A copy that was set aside may be of the page that still stands there.
+		standing, _, _ := readDigest(tx)
 		owned, err := setOwner(tx, page, doc, session)
 		t.Try("the digest kept its owner", err)
-		if _, wrote := tx.Stat(page); page == digestFile {
+		if _, wrote := tx.Stat(digestFile); page == digestFile || standing == doc {
 			author := authorOf(tx, doc, wrote)
 			t.Try("the digest was not noted as used", tx.Update(usedFile, state.Pairs{}.Set(keyUsed, nanoseconds(wrote)).Set(keyAuthor, author).Bytes()))
 		}
