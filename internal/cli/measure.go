@@ -91,8 +91,8 @@ func (a *app) transcripts(args []string) (paths []string, skipped []measure.Resu
 				skipped = append(skipped, measure.Result{Path: path, Err: err})
 			case d.IsDir() && d.Name() == "subagents" && path != arg:
 				return fs.SkipDir
-			case !d.IsDir() && (path == arg || transcript.IsSession(d.Name())):
-				paths = append(paths, path)
+			case !d.IsDir() && (path == arg || transcript.IsSession(d.Name())) && !slices.Contains(paths, filepath.Clean(path)):
+				paths = append(paths, filepath.Clean(path))
 			}
 			return nil
 		})

@@ -237,6 +237,9 @@ If a digest is armed, the next session is given the one that was brought back.`,
 			if err != nil {
 				return err
 			}
+			if number == 0 && len(args) > 0 {
+				return problem.Input("see `ccreload reload list`", "number 0 is the digest that is there")
+			}
 			store, err := a.digestStore()
 			if err != nil {
 				return err

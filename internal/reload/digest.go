@@ -198,10 +198,13 @@ func saysNothing(line string) bool {
 	case "nothing", "none", "unknown", "n", "na", "tbd", "todo", "empty", "placeholder":
 		return len(words) <= 4
 	case "no":
-		return len(words) == 1 || len(words) <= 4 && strings.HasSuffix(words[1], "thing")
+		return !slices.ContainsFunc(words[1:], func(w string) bool { return !slices.Contains(nothingOpen, w) })
 	}
 	return false
 }
+
+// nothingOpen are the words of lines such as "No open questions or risks yet."
+var nothingOpen = []string{"thing", "open", "question", "questions", "risk", "risks", "issue", "issues", "blockers", "known", "or", "and", "yet", "work", "in", "flight", "progress", "changes"}
 
 // isPlaceholder reports whether a line waits to be filled in.
 func isPlaceholder(line string, words []string) bool {

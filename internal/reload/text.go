@@ -176,8 +176,12 @@ func (w Written) String() string {
 	switch {
 	case w.NotArmed != nil:
 		fmt.Fprintf(&b, "Digest saved in %s, but NOT armed: %v. When that is put right, run `ccreload reload arm`.\n", w.Path, w.NotArmed)
+	case w.Armed && w.Instead == textKeptOlder:
+		b.WriteString("It is armed: the next session starts with it.\n")
 	case w.Armed:
 		fmt.Fprintf(&b, "Digest saved in %s and armed: the next session starts with it.\n", w.Path)
+	case w.Instead == textKeptOlder:
+		b.WriteString("`ccreload reload arm` hands it to the next session.\n")
 	default:
 		fmt.Fprintf(&b, "Digest saved in %s. `ccreload reload arm` hands it to the next session.\n", w.Path)
 	}
