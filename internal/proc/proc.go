@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +35,9 @@ type status struct {
 	ppid    int
 	stopped bool // by a signal or a debugger; it can be woken
 	ended   bool // a zombie: only its entry is left
+	// cpu is the processor time it and the children it has waited for have had;
+	// on macOS it is not read (see cpu), on Windows it is its own.
+	cpu time.Duration
 }
 
 // Alive reports whether there is a process of this id, whoever it belongs to.
@@ -164,65 +166,13 @@ func Start(cmd *exec.Cmd) (ID, error) {
 	return id, errors.Join(err, cmd.Process.Release())
 }
 
-// pollEvery is the pause between two looks at a process that was asked to end.
-const pollEvery = 20 * time.Millisecond
-
-// end ends the process id and everything it started: interrupts first, waits at
-// most killDelay, then kills. A process that is gone already, or whose id belongs
-// to another one by now, is left alone; that is no error.
-func end(id ID, killDelay time.Duration) error {
-	if _, same := id.current(); !same {
-		return nil
-	}
-	tree := descendants(id.PID)
-	if killDelay > 0 && interruptTree(id.PID) == nil {
-		for end := time.Now().Add(killDelay); time.Now().Before(end); time.Sleep(pollEvery) {
-			if !anyLeft(append(tree, id)) {
-				return nil
-			}
-		}
-	}
-	var errs []error
-	if _, same := id.current(); same {
-		errs = append(errs, killTree(id.PID))
-	}
-	for _, d := range tree {
-		if _, same := d.current(); same {
-			errs = append(errs, killOne(d.PID))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func anyLeft(ids []ID) bool {
-	for _, id := range ids {
-		if s, same := id.current(); same && !s.ended {
-			return true
-		}
-	}
-	return false
-}
-
 // descendants returns the processes below pid, children before grandchildren.
 // What cannot be listed is left out.
 func descendants(pid int) []ID {
-	all, err := processes()
+	id, err := Identify(pid)
 	if err != nil {
 		return nil
 	}
-	boot, _ := bootID()
-	var out []ID
-	seen := map[int]bool{pid: true}
-	for level := []int{pid}; len(level) > 0; {
-		var next []int
-		for child, s := range all {
-			if !seen[child] && slices.Contains(level, s.ppid) {
-				seen[child] = true
-				next = append(next, child)
-				out = append(out, ID{PID: child, Start: s.start, Boot: boot})
-			}
-		}
-		level = next
-	}
-	return out
+	below := grow([]ID{id})
+	return below[min(1, len(below)):]
 }

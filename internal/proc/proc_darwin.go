@@ -1,7 +1,11 @@
 package proc
 
 import (
+	"os/exec"
+	"strconv"
+	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,4 +46,42 @@ func processes() (map[int]status, error) {
 		all[int(list[i].Proc.P_pid)] = read(&list[i])
 	}
 	return all, nil
+}
+
+// cpuOf returns the processor time of each process, of those still there. The
+// kernel's table does not have it here; ps may ask.
+func cpuOf(ids []ID) []time.Duration {
+	var pids []string
+	for _, id := range ids {
+		if _, same := id.current(); same {
+			pids = append(pids, strconv.Itoa(id.PID))
+		}
+	}
+	if len(pids) == 0 {
+		return nil
+	}
+	out, err := exec.Command("/bin/ps", "-o", "time=", "-p", strings.Join(pids, ",")).Output()
+	if err != nil && len(out) == 0 {
+		return nil
+	}
+	var times []time.Duration
+	for line := range strings.Lines(string(out)) {
+		times = append(times, parsePSTime(strings.TrimSpace(line)))
+	}
+	return times
+}
+
+// arguments returns the command line of a process, nil for one that we may not ask.
+func arguments(pid int) []string {
+	data, _ := unix.SysctlRaw("kern.procargs2", pid)
+	args, _ := parseProcArgs(data)
+	return args
+}
+
+// environment returns the variables a process was started with, nil for one that
+// we may not ask, such as a program of the system.
+func environment(pid int) []string {
+	data, _ := unix.SysctlRaw("kern.procargs2", pid)
+	_, env := parseProcArgs(data)
+	return env
 }

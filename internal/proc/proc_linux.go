@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // stat reads /proc/PID/stat (proc(5)).
@@ -28,7 +29,7 @@ func stat(pid int) (status, error) {
 // parentheses, so fields are counted from the last closing one.
 func parseStat(line string) (status, error) {
 	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
-	const state, ppid, starttime = 0, 1, 19
+	const state, ppid, utime, cstime, starttime = 0, 1, 11, 14, 19
 	if len(fields) <= starttime {
 		return status{}, fmt.Errorf("process status %q has too few fields", line)
 	}
@@ -40,12 +41,40 @@ func parseStat(line string) (status, error) {
 	if err != nil {
 		return status{}, err
 	}
+	var ticks uint64
+	for _, f := range fields[utime : cstime+1] {
+		n, _ := strconv.ParseUint(f, 10, 64)
+		ticks += n
+	}
 	return status{
 		start:   start,
 		ppid:    parent,
 		stopped: strings.Contains("Tt", fields[state]),
 		ended:   strings.Contains("ZXx", fields[state]),
+		cpu:     time.Duration(ticks) * tick,
 	}, nil
+}
+
+// tick is the unit of times in /proc: USER_HZ is 100 on every Linux.
+const tick = time.Second / 100
+
+// cpuOf returns the processor time of each process, of those still there.
+func cpuOf(ids []ID) []time.Duration { return cpuByStat(ids) }
+
+// arguments returns the command line of a process, nil for one that we may not ask.
+func arguments(pid int) []string { return nulls(pid, "cmdline") }
+
+// environment returns the variables a process was started with, nil for one that
+// we may not ask.
+func environment(pid int) []string { return nulls(pid, "environ") }
+
+// nulls reads a file of /proc/PID in which every string ends with a zero byte.
+func nulls(pid int, name string) []string {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + name)
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
 // boot is what bootID has read.

@@ -12,7 +12,7 @@ func TestParseStatCountsFromTheLastParenthesis(t *testing.T) {
 	const rest = " S 41 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2"
 	for _, name := range []string{"(sh)", "(a b)", "(a) R 1 (b))", "()"} {
 		s, err := parseStat("7 " + name + rest)
-		if err != nil || s.ppid != 41 || s.start != 987654 || s.stopped || s.ended {
+		if err != nil || s.ppid != 41 || s.start != 987654 || s.stopped || s.ended || s.cpu != 260*time.Millisecond {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}

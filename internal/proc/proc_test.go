@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -39,6 +40,33 @@ func TestMain(m *testing.M) {
 		fmt.Println(os.Getpid())
 		<-interrupt
 		fmt.Println("put back")
+	case "stubborn": // ignores that it is asked to end, and so does its child
+		signal.Ignore(syscall.SIGTERM)
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), "PROC_TEST=stay")
+		child.Stdout = os.Stdout
+		ownSession(child)
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		child.Wait()
+	case "breed": // answers to being asked with one more child
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		fmt.Println(os.Getpid())
+		<-asked
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), "PROC_TEST=stay")
+		child.Stdout = os.Stdout
+		ownSession(child)
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		child.Wait()
+	case "spin": // has a processor busy
+		fmt.Println(os.Getpid())
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+		}
 	case "fail":
 		os.Exit(3)
 	case "stay": // says its id and stays

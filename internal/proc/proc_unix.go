@@ -32,6 +32,11 @@ func signalTree(pid int, sig syscall.Signal) error {
 
 func interruptTree(pid int) error { return signalTree(pid, syscall.SIGINT) }
 
+// terminate asks the process and what has stayed in its group to end.
+func terminate(pid int) error {
+	return errors.Join(ignoreGone(syscall.Kill(-pid, syscall.SIGTERM)), ignoreGone(syscall.Kill(pid, syscall.SIGTERM)))
+}
+
 func killTree(pid int) error { return signalTree(pid, syscall.SIGKILL) }
 func killOne(pid int) error  { return ignoreGone(syscall.Kill(pid, syscall.SIGKILL)) }
 

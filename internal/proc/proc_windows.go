@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os/exec"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -40,8 +41,42 @@ func stat(pid int) (status, error) {
 	if err := windows.GetProcessTimes(h, &created, &exited, &kernel, &user); err != nil {
 		return status{}, err
 	}
-	return status{start: uint64(created.HighDateTime)<<32 | uint64(created.LowDateTime), ended: !unfinished(h)}, nil
+	return status{start: units(created), ended: !unfinished(h), cpu: time.Duration(units(kernel)+units(user)) * 100}, nil
 }
+
+// units returns a time in its 100 ns.
+func units(t windows.Filetime) uint64 { return uint64(t.HighDateTime)<<32 | uint64(t.LowDateTime) }
+
+// cpuOf returns the processor time of each process, of those still there.
+func cpuOf(ids []ID) []time.Duration { return cpuByStat(ids) }
+
+// arguments returns the command line of a process, nil for one that we may not ask.
+func arguments(pid int) []string {
+	h, err := windows.OpenProcess(look, false, uint32(pid))
+	if err != nil {
+		return nil
+	}
+	defer windows.CloseHandle(h)
+	var size uint32
+	err = windows.NtQueryInformationProcess(h, windows.ProcessCommandLineInformation, nil, 0, &size)
+	if size < uint32(unsafe.Sizeof(windows.NTUnicodeString{})) {
+		return nil
+	}
+	// The string's header comes first, so the memory has to be aligned for it.
+	buf := make([]uintptr, (size+7)/8+1)
+	err = windows.NtQueryInformationProcess(h, windows.ProcessCommandLineInformation, unsafe.Pointer(&buf[0]), size, &size)
+	if err != nil {
+		return nil
+	}
+	args, err := windows.DecomposeCommandLine((*windows.NTUnicodeString)(unsafe.Pointer(&buf[0])).String())
+	if err != nil {
+		return nil
+	}
+	return args
+}
+
+// environment has no way to ask for another process's variables.
+func environment(int) []string { return nil }
 
 // bootID is empty: creation times are absolute here.
 func bootID() (string, error) { return "", nil }
@@ -57,6 +92,9 @@ func ownSession(cmd *exec.Cmd) {
 // interruptTree has nothing to ask with: a process without a console cannot be
 // sent a break.
 func interruptTree(int) error { return errors.ErrUnsupported }
+
+// terminate has nothing to ask with either.
+func terminate(int) error { return errors.ErrUnsupported }
 
 func killTree(pid int) error {
 	below := descendants(pid)
