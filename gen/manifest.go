@@ -20,7 +20,7 @@ type manifest struct {
 	MinHostVersion string        `yaml:"min-host-version"`
 	Platforms      []platform    `yaml:"platforms"`
 	Windows        []host.Window `yaml:"windows"`
-	Prices         []price       `yaml:"prices,omitempty"`
+	Prices         []host.Price  `yaml:"prices,omitempty"`
 	Plugins        []plugin      `yaml:"plugins"`
 
 	doc *document // where each value stands, for errors
@@ -50,31 +50,6 @@ func (p platform) binary() string {
 	return name
 }
 
-// Rates are prices in US dollars per million tokens. It is exported since
-// the YAML library fills no other struct that is embedded.
-type Rates struct {
-	Input        float64 `yaml:"input"`
-	Output       float64 `yaml:"output"`
-	CacheWrite5m float64 `yaml:"cache-write-5m"`
-	CacheWrite1h float64 `yaml:"cache-write-1h"`
-	CacheRead    float64 `yaml:"cache-read"`
-}
-
-// price is what a model costs.
-type price struct {
-	Model string `yaml:"model"`
-	Rates `yaml:",inline"`
-	// LongPrompt, when set, prices every token of a request whose prompt has
-	// more than Above tokens.
-	LongPrompt *longPrompt `yaml:"long-prompt,omitempty"`
-}
-
-// longPrompt is the second tier of a price.
-type longPrompt struct {
-	Above int `yaml:"above"`
-	Rates `yaml:",inline"`
-}
-
 // plugin is one plugin of the marketplace.
 type plugin struct {
 	Name        string        `yaml:"name"`
@@ -88,6 +63,8 @@ type plugin struct {
 	Hooks       []hook        `yaml:"hooks"`
 	Commands    []prose       `yaml:"commands,omitempty"`
 	Skills      []prose       `yaml:"skills,omitempty"`
+	// Prices has the runtime told what the models cost.
+	Prices bool `yaml:"prices,omitempty"`
 }
 
 // access is a host the plugin may reach, with the reason.
@@ -159,11 +136,15 @@ func (m *manifest) slug() string {
 
 // profile is what the runtime is told of p.
 func (m *manifest) profile(p *plugin) host.Profile {
-	return host.Profile{
+	profile := host.Profile{
 		Plugin:         p.Name,
 		Version:        m.Version,
 		MinHostVersion: m.MinHostVersion,
 		Options:        p.Options,
 		Windows:        m.Windows,
 	}
+	if p.Prices {
+		profile.Prices = encode(m.Prices)
+	}
+	return profile
 }

@@ -52,7 +52,7 @@ func TestStockManifest(t *testing.T) {
 		}
 	}
 	for _, p := range m.Prices {
-		rates := []Rates{p.Rates}
+		rates := []host.Rates{p.Rates}
 		if p.LongPrompt != nil {
 			rates = append(rates, p.LongPrompt.Rates)
 		}
@@ -60,6 +60,24 @@ func TestStockManifest(t *testing.T) {
 			if r.CacheWrite5m < 1.19*r.Input || r.CacheWrite5m > 1.26*r.Input || r.CacheWrite1h != 2*r.Input || r.CacheRead > 0.121*r.Input || r.Output != 5*r.Input {
 				t.Errorf("%s has odd prices: %+v", p.Model, r)
 			}
+		}
+	}
+}
+
+// The runtime is told the prices, all of them, by the plugins that ask for them.
+func TestPricesGoToWhoAsks(t *testing.T) {
+	t.Parallel()
+	m, err := decode(ManifestPath, []byte(strings.Replace(small, "title: second\n", "title: second\n    prices: true\n", 1)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{0, len(m.Prices)} {
+		profile, err := host.DecodeProfile(encode(m.profile(&m.Plugins[i])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := profile.PriceTable(); len(got) != want || want > 0 && !reflect.DeepEqual(got, m.Prices) {
+			t.Errorf("%s is told %+v", m.Plugins[i].Name, got)
 		}
 	}
 }
@@ -98,6 +116,9 @@ func TestDecodeRefuses(t *testing.T) {
 		"plugin twice":            {"name: second\n    title", "name: first\n    title", `74:11: duplicate plugin "first"`},
 		"option twice":            {"key: note", "key: mode", `55:14: duplicate option "mode"`},
 		"model twice":             {"windows:\n", "windows:\n  - {model: claude-opus-5-5, tokens: 200000}\n", `14:13: duplicate model "claude-opus-5-5"`},
+		"price twice":             {"prices:\n", "prices:\n  - {model: claude-opus-5-5, input: 9, output: 9, cache-write-5m: 9, cache-write-1h: 9, cache-read: 9}\n", "duplicate model \"claude-opus-5-5\": a second price needs a `from:` of its own"},
+		"price of no day":         {"{model: claude-opus-5-5, input", "{model: claude-opus-5-5, from: 2026-02-30, input", `15:36: "2026-02-30" is no day of the calendar`},
+		"price of half a day":     {"{model: claude-opus-5-5, input", "{model: claude-opus-5-5, from: 2026, input", `15:36: want a string, found a number`},
 		"default below":           {"min: 0\n", "min: 50\n", "28:18: the default does not fit: budget is \"45\"; it takes a whole number from 50 to 95, or off\n   28 |         default: \"45\""},
 		"default above":           {`default: "45"`, `default: "96"`, `28:18: the default does not fit`},
 		"default no choice":       {"default: calm", "default: soft", `the default does not fit: mode is "soft"; it takes calm or loud`},

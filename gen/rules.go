@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
 
@@ -51,7 +52,7 @@ func (r *rules) report(path, format string, args ...any) {
 func (m *manifest) check(answered events) Problems {
 	r := &rules{doc: m.doc, answered: answered}
 	unique(r, "/windows", "model", m.Windows, func(w host.Window) string { return w.Model })
-	unique(r, "/prices", "model", m.Prices, func(p price) string { return p.Model })
+	r.prices("/prices", m.Prices)
 	unique(r, "/plugins", "name", m.Plugins, func(p plugin) string { return p.Name })
 	for i := range m.Plugins {
 		r.plugin(fmt.Sprintf("/plugins/%d", i), m, &m.Plugins[i])
@@ -72,6 +73,22 @@ func unique[T any](r *rules, path, key string, list []T, value func(T) string) {
 			r.report(fmt.Sprintf("%s/%d/%s", path, i, key), "duplicate %s %q", what, v)
 		}
 		seen[v] = true
+	}
+}
+
+// prices checks that the rows of one model can be told apart by their days.
+func (r *rules) prices(path string, prices []host.Price) {
+	seen := map[[2]string]bool{}
+	for i, p := range prices {
+		at := fmt.Sprintf("%s/%d/", path, i)
+		if _, err := time.Parse(time.DateOnly, p.From); p.From != "" && err != nil {
+			r.report(at+"from", "%q is no day of the calendar", p.From)
+		}
+		key := [2]string{p.Model, p.From}
+		if seen[key] {
+			r.report(at+"model", "duplicate model %q: a second price needs a `from:` of its own", p.Model)
+		}
+		seen[key] = true
 	}
 }
 

@@ -19,6 +19,8 @@ type Profile struct {
 	MinHostVersion string   `json:"minHostVersion"`
 	Options        []Option `json:"options"`
 	Windows        []Window `json:"windows"`
+	// Prices are those of PriceTable, for a plugin that asks for them.
+	Prices Raw `json:"prices,omitempty"`
 }
 
 // Window is a row of the model table: ids that begin with Model, up to a
@@ -145,6 +147,8 @@ func DecodeProfile(data []byte) (Profile, error) {
 			p.MinHostVersion = text(value)
 		case "options":
 			jsonscan.Array(value, func(value []byte) { p.Options = append(p.Options, scanOption(value, text)) })
+		case "prices":
+			p.Prices = value
 		case "windows":
 			jsonscan.Array(value, func(value []byte) { p.Windows = append(p.Windows, scanWindow(value, text)) })
 		}
