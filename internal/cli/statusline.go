@@ -17,6 +17,7 @@ import (
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/statusline"
 	"github.com/ccreload/ccreload/internal/term"
+	"github.com/ccreload/ccreload/internal/usage"
 )
 
 // maxLinePayload is the most that is read of a status line's payload, in bytes.
@@ -75,6 +76,16 @@ func (a *app) statusLine(only string) {
 	}
 	if err == nil {
 		a.showHost(p, places)
+		a.keepLimits(p)
+	}
+}
+
+// keepLimits keeps what the host says of the account's limits, for cc-later. A
+// line that cannot keep it is drawn all the same.
+func (a *app) keepLimits(p statusline.Payload) {
+	dir := usage.AppDir(a.host.Home, a.env.Getenv)
+	if now := a.env.Now(); dir != "" {
+		_ = usage.RecordLimits(dir, usage.StatusLineLimits(p.RateLimits, now), now)
 	}
 }
 

@@ -36,6 +36,9 @@ type Payload struct {
 	// Over200k is the host's word that the newest reply took more than
 	// 200,000 tokens.
 	Over200k bool
+	// RateLimits is what the host says of the account's limits, as it stands
+	// (usage.StatusLineLimits); nil before the first reply and for API keys.
+	RateLimits []byte
 }
 
 // Decode reads the JSON object the host writes to a status line's stdin. A
@@ -59,6 +62,8 @@ func Decode(stdin []byte) (Payload, error) {
 			p.Project = jsonscan.Text(jsonscan.Member(value, "project_dir"))
 		case "context_window":
 			p.context(value)
+		case "rate_limits":
+			p.RateLimits = value
 		}
 	})
 	if !ok {
