@@ -1,0 +1,175 @@
+package queue
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+)
+
+// Entry is a task to be written.
+type Entry struct {
+	Priority Priority
+	Text     string // one line: see Clean
+}
+
+// Clean returns text as it is kept in the queue: one line without control or
+// invisible formatting characters, blanks in a row as one, at most MaxText
+// characters.
+func Clean(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsGraphic(r), r == unicode.ReplacementChar:
+			return -1
+		}
+		return r
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > MaxText {
+		text = strings.TrimSpace(string(runes[:MaxText]))
+	}
+	return text
+}
+
+// Has reports whether an open task of the queue has the text, whatever the letter
+// case.
+func (q Queue) Has(text string) bool {
+	for _, s := range q.Sections {
+		for _, t := range s.Tasks {
+			if strings.EqualFold(t.Text, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Append returns data with the entries at its end. A file without a last newline
+// keeps having none; an empty one gets a title.
+func Append(data []byte, entries ...Entry) ([]byte, error) {
+	if err := check(data); err != nil {
+		return nil, err
+	}
+	if len(entries) == 0 {
+		return data, nil
+	}
+	if len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte(bom)))) == 0 {
+		data = append(bytes.Clone(data), "# LATER\n\n"...)
+	}
+	return insert(data, len(data), entries)
+}
+
+// AppendTo is Append for the end of a section; a section that is not there yet is
+// added. The section without a name is what stands above the first heading.
+func AppendTo(data []byte, section string, entries ...Entry) ([]byte, error) {
+	if err := check(data); err != nil {
+		return nil, err
+	}
+	if len(entries) == 0 {
+		return data, nil
+	}
+	at, found := sectionEnd(data, section)
+	if found {
+		return insert(data, at, entries)
+	}
+	eol := lineEnd(data)
+	out := bytes.Clone(data)
+	switch {
+	case len(out) == 0:
+		out = append(out, "# LATER"+eol+eol...)
+	case !bytes.HasSuffix(out, []byte("\n")):
+		out = append(out, eol+eol...)
+	case !bytes.HasSuffix(out, []byte("\n\n")) && !bytes.HasSuffix(out, []byte("\n\r\n")):
+		out = append(out, eol...)
+	}
+	if section != "" {
+		out = append(out, "## "+section+eol...)
+	}
+	return insert(out, len(out), entries)
+}
+
+// MarkDone returns data with the tasks ticked off, each at its id or else at its
+// text, and those that were found. A line that is no open task any more is left
+// as it is.
+func MarkDone(data []byte, tasks ...Task) ([]byte, []Task, error) {
+	q, err := Parse(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := bytes.Clone(data)
+	all := lines(data)
+	var done []Task
+	for _, want := range tasks {
+		t, _, ok := q.Find(want.ID, want.Text)
+		if !ok {
+			continue
+		}
+		l, ok := parseLine(string(all[t.Line].body(out)))
+		if !ok || l.mark == 'x' {
+			continue
+		}
+		out[all[t.Line].start+l.at] = 'x'
+		done = append(done, want)
+	}
+	return out, done, nil
+}
+
+// sectionEnd returns where a task at the end of a section goes: behind its last
+// line that is not blank.
+func sectionEnd(data []byte, section string) (int, bool) {
+	found := section == ""
+	inside := found
+	at := 0
+	if bytes.HasPrefix(data, []byte(bom)) {
+		at = len(bom)
+	}
+	any := false
+	for _, l := range lines(data) {
+		text := string(l.body(data))
+		if name, ok := heading(text); ok {
+			if inside {
+				break
+			}
+			if name == section {
+				found, inside, any, at = true, true, true, l.next
+			}
+			continue
+		}
+		if inside && strings.TrimSpace(text) != "" {
+			at, any = l.next, true
+		}
+	}
+	return at, found && any
+}
+
+func insert(data []byte, at int, entries []Entry) ([]byte, error) {
+	eol := lineEnd(data)
+	var add strings.Builder
+	bare := at > 0 && data[at-1] != '\n' && !bytes.Equal(data[:at], []byte(bom))
+	if bare {
+		add.WriteString(eol)
+	}
+	for i, e := range entries {
+		if i > 0 {
+			add.WriteString(eol)
+		}
+		add.WriteString("- [ ] (" + e.Priority.String() + ") " + e.Text)
+	}
+	if !bare {
+		add.WriteString(eol)
+	}
+	out := make([]byte, 0, len(data)+add.Len())
+	out = append(out, data[:at]...)
+	out = append(out, add.String()...)
+	out = append(out, data[at:]...)
+	return out, check(out)
+}
+
+// lineEnd returns the line end that data uses, by its first line.
+func lineEnd(data []byte) string {
+	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
