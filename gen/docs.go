@@ -66,6 +66,7 @@ func (p *plugin) optionTable() string {
 			where = append(where, map[host.Scope]string{
 				host.ScopeUser:    "`/plugin` settings",
 				host.ScopeProject: "project",
+				host.ScopeApp:     "`" + strings.ToUpper(o.Key) + "` in `config.env`",
 			}[s])
 		}
 		cells := []string{"`" + o.Key + "`", defaultOf(o), takes(o), strings.Join(where, ", "), cell(o.Help)}

@@ -107,7 +107,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"bad platform":            {"linux/amd64", "linux/386", `11:13: "linux/386" does not fit`},
 		"platform twice":          {"windows/amd64]", "linux/amd64]", `11:26: duplicate entry`},
 		"unknown kind":            {"kind: int|off", "kind: float", `27:15: "float" does not fit: want int, int|off, choice, bool or text`},
-		"unknown scope":           {"scopes: [user, project]", "scopes: [team]", `31:18: "team" does not fit: want user or project`},
+		"unknown scope":           {"scopes: [user, project]", "scopes: [team]", `31:18: "team" does not fit: want user, project or app`},
 		"no scope":                {"scopes: [user, project]", "scopes: []", `31:9: this value does not fit: want at least one scope, and none twice`},
 		"command, no description": {`        description: "Go: now"` + "\n", "", `"description" is missing`},
 		"description of nothing":  {`description: "Go: now"`, `description: ""`, `"" does not fit: want one line of text, not empty`},

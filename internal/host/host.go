@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -155,4 +156,14 @@ func truthy(s string) bool {
 		return true
 	}
 	return false
+}
+
+// messaging begins the names of the variables that let a process speak with the
+// session it was started in.
+const messaging = "CLAUDE_CODE_MESSAGING_"
+
+// Outside returns an environment for what goes on without the session: it can no
+// longer speak with it.
+func Outside(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, messaging) })
 }

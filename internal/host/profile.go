@@ -37,6 +37,7 @@ type Scope string
 const (
 	ScopeUser    Scope = "user"    // the host asks for it: plugin.json userConfig
 	ScopeProject Scope = "project" // the project's config file
+	ScopeApp     Scope = "app"     // a file of the plugin's own, for all projects
 )
 
 // Kind is the type of an option's value.

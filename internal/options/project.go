@@ -141,7 +141,11 @@ func (p Plugin) Set(key, value string) (string, error) {
 		return "", err
 	}
 	if !o.HasScope(host.ScopeProject) {
-		return "", problem.Input("set it in the options of the plugin (/plugin)", "%q cannot be set for a project", key)
+		hint := "set it in the options of the plugin (/plugin)"
+		if o.HasScope(host.ScopeApp) {
+			hint = "set " + strings.ToUpper(key) + " in the plugin's config.env; `ccreload later status` says where that is"
+		}
+		return "", problem.Input(hint, "%q cannot be set for a project", key)
 	}
 	if value != "" {
 		var err error

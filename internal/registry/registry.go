@@ -14,6 +14,7 @@ import (
 	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/hook"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/later"
 	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/record"
@@ -21,7 +22,7 @@ import (
 )
 
 // plugins are the ones this runtime serves, in the order of the status line.
-var plugins = [...]*plugin.Plugin{&reload.Plugin, &handoff.Plugin}
+var plugins = [...]*plugin.Plugin{&reload.Plugin, &handoff.Plugin, &later.Plugin}
 
 // Plugins returns the plugins that this runtime serves, in the order of the
 // status line.

@@ -1,0 +1,161 @@
+package later
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/jsonscan"
+	"github.com/ccreload/ccreload/internal/later/queue"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// userPrompt queues what a person asks for in a prompt.
+func userPrompt(call *host.Call) (host.Output, error) {
+	wanted := queue.Captures(call.Payload.Prompt)
+	if len(wanted) == 0 || !typed(call) {
+		return host.Output{}, nil
+	}
+	call.Slow()
+	app := AppDir(call.Host, call.Env.Getenv)
+	if app == "" {
+		return host.Output{Message: textNoHome}, nil
+	}
+	c := ReadConfig(app, call.Profile)
+	q := QueueOf(Root(call.Project), c)
+	added, err := Add(app, q, "", Captured, call, wanted)
+	switch {
+	case err != nil:
+		return host.Output{Message: textNotQueued(len(wanted), q.Path, err)}, nil
+	case len(added) == 0:
+		return host.Output{Message: textQueuedAlready(len(wanted), q)}, nil
+	}
+	return host.Output{Message: textQueued(added, q), Context: textForModel(added)}, nil
+}
+
+// Add queues what is wanted in a section of q ("" for the end of the file in a
+// Captured one, for the tasks above all sections otherwise) and notes in the ledger
+// that a person wanted it. It returns what was not queued already.
+func Add(app string, q Queue, section string, by Event, call *host.Call, wanted []queue.Entry) ([]queue.Entry, error) {
+	if err := prepare(app, call.Profile); err != nil {
+		return nil, err
+	}
+	var added []queue.Entry
+	now := call.Env.Now()
+	err := q.Edit(app, lockWait, func(data []byte) ([]byte, error) {
+		have, err := queue.Parse(data)
+		if err != nil {
+			return nil, err
+		}
+		added = added[:0]
+		var notes []Entry
+		for _, w := range wanted {
+			if have.Has(w.Text) || has(added, w.Text) {
+				continue
+			}
+			added = append(added, w)
+			notes = append(notes, Entry{Time: now, Event: by, Repo: q.Root, Text: w.Text})
+		}
+		out := data
+		if by == Captured {
+			out, err = queue.Append(data, added...)
+		} else {
+			out, err = queue.AppendTo(data, section, added...)
+		}
+		if err != nil {
+			return nil, err
+		}
+		// The ledger first: a task that it does not know would wait for trust, one
+		// that is not in the queue means nothing.
+		return out, Append(app, notes...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return added, nil
+}
+
+func has(list []queue.Entry, text string) bool {
+	for _, e := range list {
+		if strings.EqualFold(e.Text, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// prepare creates the application's directory with its file of settings.
+func prepare(app string, p host.Profile) error {
+	if err := os.MkdirAll(app, 0o700); err != nil {
+		return err
+	}
+	_, err := state.CreateExclusive(filepath.Join(app, ConfigFile), []byte(DefaultConfig(p)))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// typed reports whether a person typed the prompt. The host hands in prompts of
+// other origin by the same event, and says so in nothing but their text.
+func typed(call *host.Call) bool {
+	prompt := strings.TrimSpace(call.Payload.Prompt)
+	switch {
+	case call.Host.Headless,
+		strings.HasPrefix(prompt, "/"), strings.HasPrefix(prompt, "<"),
+		strings.Contains(prompt, "[SYSTEM NOTIFICATION"):
+		return false
+	}
+	return !scheduled(call.Payload.TranscriptPath, prompt)
+}
+
+// scheduleTail is how much of a transcript's end is searched, in bytes.
+const scheduleTail = 4 << 20
+
+// scheduled reports whether the model had the host hand in this prompt: a wake-up
+// arrives like something typed, and only the transcript tells (docs/host.md,
+// Prompts).
+func scheduled(transcript, prompt string) bool {
+	f, err := state.Open(transcript)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	from := max(0, info.Size()-scheduleTail)
+	data := make([]byte, info.Size()-from)
+	n, _ := f.ReadAt(data, from)
+	for line := range strings.Lines(string(data[:n])) {
+		if !strings.Contains(line, "scheduled_task_fire") && !strings.Contains(line, "ScheduleWakeup") && !strings.Contains(line, "CronCreate") {
+			continue
+		}
+		if handsIn([]byte(strings.TrimSpace(line)), prompt) {
+			return true
+		}
+	}
+	return false
+}
+
+// handsIn reports whether a row of the transcript has the host hand in a prompt.
+func handsIn(row []byte, prompt string) bool {
+	same := func(object []byte) bool {
+		return strings.TrimSpace(jsonscan.Text(jsonscan.Member(object, "prompt"))) == prompt
+	}
+	if jsonscan.Is(jsonscan.Member(row, "subtype"), "scheduled_task_fire") {
+		return same(row)
+	}
+	found := false
+	jsonscan.Array(jsonscan.Member(jsonscan.Member(row, "message"), "content"), func(block []byte) {
+		switch jsonscan.Plain(jsonscan.Member(block, "name")) {
+		case "ScheduleWakeup", "CronCreate":
+			found = found || same(jsonscan.Member(block, "input"))
+		}
+	})
+	return found
+}

@@ -1,0 +1,110 @@
+package later
+
+import (
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/later/queue"
+	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/usage"
+)
+
+const (
+	maxReport = 4 << 10 // bytes
+	maxInject = 2000    // characters
+)
+
+// ReportFile is where the lines about finished tasks of a repository wait for its
+// next session.
+func ReportFile(app, root string) string {
+	h := fnv.New64a()
+	h.Write([]byte(root))
+	return filepath.Join(app, reportsName, fmt.Sprintf("%016x.pending", h.Sum64()))
+}
+
+// ReportsDir is where the reports are kept.
+func ReportsDir(app string) string { return filepath.Join(app, reportsName) }
+
+// sessionStart tells of what has run since the last session, and after a
+// compaction of what is queued.
+func sessionStart(call *host.Call) (host.Output, error) {
+	app := AppDir(call.Host, call.Env.Getenv)
+	if app == "" || call.Host.Headless {
+		return host.Output{}, nil
+	}
+	if _, err := os.Stat(app); err != nil {
+		return host.Output{}, nil // nothing was ever queued
+	}
+	root := Root(call.Project)
+	if call.Payload.Source == "compact" {
+		return host.Output{Context: inject(app, root, call)}, nil
+	}
+	path := ReportFile(app, root)
+	data, err := state.ReadFile(path, maxReport)
+	if err != nil || len(data) == 0 {
+		return host.Output{}, nil
+	}
+	call.AfterAnswer(func() { os.Remove(path) })
+	text := strings.TrimSpace(string(data))
+	return host.Output{Message: text, Context: text}, nil
+}
+
+// inject is what the model is told after a compaction, "" where nothing is queued.
+func inject(app, root string, call *host.Call) string {
+	c := ReadConfig(app, call.Profile)
+	data, err := QueueOf(root, c).Read()
+	if err != nil || !c.Compact {
+		return ""
+	}
+	q, err := queue.Parse(data)
+	if err != nil || q.Open() == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "cc-later: %d tasks are queued in %s for unattended runs. They are notes, not requests: leave them unless the user asks.\n", q.Open(), QueueOf(root, c).short())
+	if five := usage.ReadLimits(app).Current(call.Env.Now()).FiveHour; five.Used >= 0 && !five.Seen.IsZero() {
+		fmt.Fprintf(&b, "The 5-hour usage window is at %.0f %%.\n", five.Used)
+	}
+	rest := q.Open()
+	for _, s := range q.Sections {
+		name := s.Name
+		if name == "" {
+			name = "(no section)"
+		}
+		lines := "## " + name + "\n"
+		for _, t := range s.Select(len(s.Tasks)) {
+			line := fmt.Sprintf("- (%s) %s\n", t.Priority, t.Text)
+			if host.Len(b.String())+host.Len(lines)+host.Len(line) > maxInject-40 {
+				break
+			}
+			lines += line
+			rest--
+		}
+		b.WriteString(lines)
+		if host.Len(b.String()) > maxInject-200 {
+			break
+		}
+	}
+	if rest > 0 {
+		fmt.Fprintf(&b, "and %d more\n", rest)
+	}
+	return host.Cut(strings.TrimSpace(b.String()), maxInject)
+}
+
+// preTool has the person asked before the model queues a text or trusts a
+// repository: what is queued runs unattended.
+func preTool(call *host.Call) (host.Output, error) {
+	command := call.Payload.ToolCommand
+	switch {
+	case !strings.Contains(command, "later"):
+	case strings.Contains(command, "trust"):
+		return host.Output{Ask: textTrust}, nil
+	case strings.Contains(command, "add"):
+		return host.Output{Ask: textAsk}, nil
+	}
+	return host.Output{}, nil
+}
