@@ -11,6 +11,7 @@ import (
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/redact"
+	"github.com/ccreload/ccreload/internal/shell"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
@@ -29,18 +30,13 @@ const (
 // Limits of the document, so that it is handed over whole as a rule: entries
 // of a list, and characters of one.
 const (
-	maxPrompts  = 4
-	maxFiles    = 15
-	maxRan      = 6
-	maxKeys     = 15
 	maxCommands = 5
-	maxTodo     = 12
-	maxLeft     = 8
-	maxTerms    = 15
+	maxTodo     = 25
 	promptText  = 700
 	answerText  = 900
 	outputText  = 300
 	lineText    = 160
+	maxPage     = 2750 // characters, unless what is still to be done needs more
 )
 
 // document is all that an artifact is made of.
@@ -70,14 +66,7 @@ func Page(facts transcript.Facts, home string, now time.Time) string {
 
 // render returns the artifact and how many secrets were taken out of it.
 func (d *document) render() (text string, redacted int) {
-	var body string
-	for i, lines := range []func() []string{d.why, d.status, d.goOn, d.command, func() []string { return []string{textPushPolicy(d.Git)} }, d.verify, d.gotchas} {
-		body += section(d.Headings[i], lines())
-	}
-	if terms := d.Facts.Terms(body, maxTerms); len(terms) > 0 {
-		title := "## " + d.Headings[secContinue] + "\n\n"
-		body = strings.Replace(body, title, title+textTerms+d.line(strings.Join(terms, ", "), 3*lineText)+"\n\n", 1)
-	}
+	body := notes.Fill(maxPage, d.body)
 	// Each piece is clean already; this is for what only shows in their midst.
 	body = redact.Text(strings.TrimSuffix(body, "\n"))
 	redacted = redact.Count(body)
@@ -97,6 +86,19 @@ func (d *document) render() (text string, redacted int) {
 		front, _ = notes.SetFront(front, kv[0], kv[1])
 	}
 	return front + "\n" + body, redacted
+}
+
+// body returns the sections, with as much in them as there is room for.
+func (d *document) body(room notes.Room) string {
+	var body string
+	for i, lines := range []func(notes.Room) []string{d.why, d.status, d.goOn, d.command, d.push, d.verify, d.gotchas} {
+		body += section(d.Headings[i], lines(room))
+	}
+	if terms := d.Facts.Terms(body, room.Terms); len(terms) > 0 {
+		title := "## " + d.Headings[secContinue] + "\n\n"
+		body = strings.Replace(body, title, title+textTerms+d.line(strings.Join(terms, ", "), maxPage)+"\n\n", 1)
+	}
+	return body
 }
 
 func section(title string, lines []string) string {
@@ -129,13 +131,13 @@ func (d *document) quote(s string, n int) []string {
 	return out
 }
 
-func (d *document) why() []string {
+func (d *document) why(room notes.Room) []string {
 	prompts := d.Facts.Prompts
 	if len(prompts) == 0 {
 		return []string{textNoPrompts}
 	}
-	out := append([]string{textLastPrompt, ""}, d.quote(prompts[0].Text, promptText)...)
-	if earlier := first(prompts[1:], maxPrompts); len(earlier) > 0 {
+	out := append([]string{textLastPrompt, ""}, d.quote(prompts[0].Text, room.Text(promptText))...)
+	if earlier := first(prompts[1:], room.Prompts); len(earlier) > 0 {
 		out = append(out, "", textEarlier)
 		for _, p := range earlier {
 			out = append(out, "- "+d.line(p.Text, lineText))
@@ -144,7 +146,7 @@ func (d *document) why() []string {
 	return out
 }
 
-func (d *document) status() []string {
+func (d *document) status(room notes.Room) []string {
 	var out []string
 	if d.Git.Err != nil {
 		out = append(out, "- "+d.clean(textGit(d.Git)))
@@ -153,7 +155,7 @@ func (d *document) status() []string {
 		if d.Git.Operation != "" {
 			out = append(out, "- "+fmt.Sprintf(textOperation, d.Git.Operation))
 		}
-		out = append(out, d.changes()...)
+		out = append(out, d.changes(room)...)
 		if len(d.Git.Log) > 0 {
 			out = append(out, "- "+textCommits)
 			for _, c := range d.Git.Log {
@@ -161,21 +163,21 @@ func (d *document) status() []string {
 			}
 		}
 	}
-	for _, line := range notes.Touched(d.Facts, notes.AllFiles, d.path) {
+	for _, line := range notes.Touched(d.Facts, room, "`", d.path) {
 		out = append(out, "- "+line)
 	}
 	return out
 }
 
 // changes lists the files that differ from the last commit, with their lines.
-func (d *document) changes() []string {
+func (d *document) changes(room notes.Room) []string {
 	files := d.Git.dirty()
 	if len(files) == 0 {
 		return []string{"- " + textClean}
 	}
 	out := []string{"- " + textDirty(len(files), d.Git.Status.Cut)}
 	for i, f := range files {
-		if i == maxFiles {
+		if i == room.Dirty {
 			out = append(out, "  - "+fmt.Sprintf(textMore, len(files)-i))
 			break
 		}
@@ -196,7 +198,7 @@ func (d *document) change(f git.File) string {
 	return how
 }
 
-func (d *document) goOn() []string {
+func (d *document) goOn(room notes.Room) []string {
 	var out []string
 	open := d.Facts.Open()
 	for i, item := range open {
@@ -210,7 +212,7 @@ func (d *document) goOn() []string {
 		}
 		out = append(out, text)
 	}
-	for _, item := range first(d.Left, maxLeft) {
+	for _, item := range first(d.Left, room.Left) {
 		item.Text = d.line(item.Text, lineText)
 		out = append(out, openMark+item.String())
 	}
@@ -219,7 +221,7 @@ func (d *document) goOn() []string {
 	}
 	if d.Facts.Answer != "" {
 		out = append(out, "", textAnswer, "")
-		out = append(out, d.quote(d.Facts.Answer, answerText)...)
+		out = append(out, d.quote(d.Facts.Answer, room.Text(answerText))...)
 	}
 	return out
 }
@@ -249,7 +251,7 @@ func (d *document) left(old string) []notes.OpenItem {
 }
 
 // first is a command that shows where things stand and changes nothing.
-func (d *document) command() []string {
+func (d *document) command(notes.Room) []string {
 	if d.Git.absent() {
 		return []string{"```sh", "ls -la", "```"}
 	}
@@ -258,19 +260,24 @@ func (d *document) command() []string {
 
 // isCheck reports whether a command line holds a word that says so.
 func isCheck(command string) bool {
+	if programs := shell.Commands(command); len(programs) > 0 && strings.HasPrefix(programs[len(programs)-1].Key(), "git ") {
+		return false // whatever a commit's message says
+	}
 	return slices.ContainsFunc(words(strings.ToLower(command)), func(w string) bool {
 		return slices.Contains([]string{"test", "tests", "pytest", "vitest", "jest", "check", "lint", "vet", "build", "clippy", "tsc", "typecheck", "verify"}, w)
 	})
 }
 
-func (d *document) verify() []string {
+func (d *document) push(notes.Room) []string { return []string{textPushPolicy(d.Git)} }
+
+func (d *document) verify(room notes.Room) []string {
 	var out []string
 	list := func(failed bool, word string) {
 		n := 0
 		for i, c := range d.Facts.Commands {
 			// Only the newest run of a command says how things stand.
 			same := func(o transcript.Command) bool { return o.Text == c.Text }
-			if n < maxCommands && c.Failed == failed && isCheck(c.Text) && !slices.ContainsFunc(d.Facts.Commands[:i], same) {
+			if n < min(maxCommands, room.Failed) && c.Failed == failed && isCheck(c.Text) && !slices.ContainsFunc(d.Facts.Commands[:i], same) {
 				n++
 				out = append(out, "- "+word+d.code(c.Text, lineText))
 			}
@@ -281,13 +288,13 @@ func (d *document) verify() []string {
 	if len(out) == 0 {
 		out = append(out, textNoChecks)
 	}
-	for _, c := range d.Facts.Ran(maxRan) {
+	for _, c := range d.Facts.Ran(room.Ran) {
 		if !strings.Contains(strings.Join(out, "\n"), d.code(c, lineText)) {
 			out = append(out, "- "+textRan+d.code(c, lineText))
 		}
 	}
-	if keys := d.Facts.AlsoRan(strings.Join(out, "\n"), maxKeys); len(keys) > 0 {
-		out = append(out, "- "+textAlso+d.line(strings.Join(keys, ", "), 3*lineText))
+	if keys := d.Facts.AlsoRan(strings.Join(out, "\n"), room.Also); len(keys) > 0 {
+		out = append(out, "- "+textAlso+d.line(strings.Join(keys, ", "), maxPage))
 	}
 	return out
 }
@@ -295,11 +302,11 @@ func (d *document) verify() []string {
 // first returns the first n entries of a list.
 func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
 
-func (d *document) gotchas() []string {
+func (d *document) gotchas(room notes.Room) []string {
 	var out []string
-	for _, c := range d.Facts.Failing(maxCommands) {
+	for _, c := range d.Facts.Failing(min(maxCommands, room.Failed)) {
 		line := "- " + textFailed + d.code(c.Text, lineText)
-		if said := d.line(c.Output, outputText); said != "" {
+		if said := d.line(c.Output, room.Text(outputText)); said != "" {
 			line += ": " + said
 		}
 		out = append(out, line)
@@ -315,10 +322,10 @@ func (d *document) gotchas() []string {
 	return out
 }
 
-// path returns a path as people read it, below the top or below ~, as code.
+// path returns a path as people read it, below the top or below ~.
 func (d *document) path(p string) string {
 	if rel, ok := state.Below(d.At.Top, p); ok && filepath.IsAbs(p) {
 		p = filepath.ToSlash(rel)
 	}
-	return d.code(p, lineText)
+	return strings.ReplaceAll(d.line(p, lineText), "`", "'")
 }

@@ -32,18 +32,15 @@ type mechanical struct {
 // How much of each kind a mechanical digest holds: entries, and characters of
 // an entry. All together it stays a page, well below what the host takes.
 const (
-	mechPrompt   = 300
-	mechEntry    = 140
-	mechPrompts  = 3
-	mechDirty    = 10
-	mechCommands = 6
-	mechKeys     = 15
-	mechTerms    = 15
-	mechFailed   = 8
-	mechTodo     = 15
-	mechLeft     = 8
-	mechAnswer   = 6 // lines
-	mechSummary  = 1500
+	mechPrompt  = 300
+	mechEntry   = 140
+	mechTodo    = 25
+	mechAnswer  = 6 // lines
+	mechSummary = 1500
+
+	// mechPage is the most that a digest has, but for the summary, unless what is
+	// still to be done needs more.
+	mechPage = 2900
 )
 
 // MechanicalPage returns the mechanical digest of a session of which only the facts
@@ -59,14 +56,29 @@ func (m mechanical) digest() string {
 		prompt = notes.Line(m.Facts.Prompts[0].Text, mechPrompt)
 	}
 	intent := strings.TrimSpace(mechanicalMark + " fallback) " + prompt)
+	front := func(body string) string {
+		return notes.WithFront(body, keyOwner, m.Session, keyUpdated, m.Now.UTC().Format(time.RFC3339), keyIntent, intent)
+	}
+	body := notes.Fill(mechPage-host.Len(front("")), func(room notes.Room) string { return m.body(prompt, room) })
+	if quoted := m.quoted(); quoted != "" {
+		body += "\n## " + fmt.Sprintf(textMechSummary, m.SummaryAt.UTC().Format("2006-01-02 15:04 UTC")) + "\n" + quoted
+	}
+	if n := redact.Count(intent + body); n > 0 {
+		body += "\n" + fmt.Sprintf(textMechMasked, n) + "\n"
+	}
+	return front(body)
+}
+
+// body returns the sections, with as much in them as there is room for.
+func (m mechanical) body(prompt string, room notes.Room) string {
+	risks := m.risks(room)
+	done, open, next := m.done(strings.Join(risks, "\n"), room), m.open(room), m.next(prompt)
+	shown := strings.Join(slices.Concat(done, open, next, risks, []string{prompt}), "\n")
+	if terms := m.Facts.Terms(shown, room.Terms); len(terms) > 0 {
+		open = append(open, textMechTerms+notes.Line(strings.Join(terms, ", "), mechPage))
+	}
 	var b strings.Builder
 	b.WriteString(textMechanical + "\n")
-	risks := m.risks()
-	done, open, next := m.done(strings.Join(risks, "\n")), m.open(), m.next(prompt)
-	shown := strings.Join(slices.Concat(done, open, next, risks, []string{prompt}), "\n")
-	if terms := m.Facts.Terms(shown, mechTerms); len(terms) > 0 {
-		open = append(open, textMechTerms+notes.Line(strings.Join(terms, ", "), 3*mechEntry))
-	}
 	for _, s := range []struct {
 		title   string
 		entries []string
@@ -82,25 +94,16 @@ func (m mechanical) digest() string {
 		}
 		b.WriteString("\n## " + s.title + "\n- " + strings.Join(s.entries, "\n- ") + "\n")
 	}
-	if quoted := m.quoted(); quoted != "" {
-		b.WriteString("\n## " + fmt.Sprintf(textMechSummary, m.SummaryAt.UTC().Format("2006-01-02 15:04 UTC")) + "\n" + quoted)
-	}
-	body := b.String()
-	if n := redact.Count(intent + body); n > 0 {
-		body += "\n" + fmt.Sprintf(textMechMasked, n) + "\n"
-	}
-	return notes.WithFront(body,
-		keyOwner, m.Session,
-		keyUpdated, m.Now.UTC().Format(time.RFC3339),
-		keyIntent, intent)
+	return b.String()
 }
 
 // How much of each kind the model is reminded of when it is asked for a digest.
 const (
-	briefFiles  = 12
 	briefTodo   = 8
 	briefFailed = 3
 )
+
+var briefRoom = notes.Room{Edited: 12, Read: 12, Before: 10, Named: 8}
 
 // reminder lists for the model that is to write the digest what it need not look
 // up: a line of each kind, "" when nothing is known.
@@ -111,7 +114,7 @@ func (m mechanical) reminder() string {
 			lines = append(lines, "- "+fmt.Sprintf(format, strings.Join(list, "; ")))
 		}
 	}
-	for _, line := range notes.Touched(m.Facts, briefFiles, m.path) {
+	for _, line := range notes.Touched(m.Facts, briefRoom, "", m.path) {
 		lines = append(lines, "- "+line)
 	}
 	var open, left, failed []string
@@ -148,24 +151,24 @@ func command(format, text string) string {
 }
 
 // done lists what was touched and run. shown are the commands that stand elsewhere.
-func (m *mechanical) done(shown string) []string {
+func (m *mechanical) done(shown string, room notes.Room) []string {
 	var list []string
 	if base := m.base(); base != m.Project {
 		list = append(list, entry(textMechBase, redact.Dir(base, m.Home, "~")))
 	}
-	list = append(list, notes.Touched(m.Facts, notes.AllFiles, m.path)...)
+	list = append(list, notes.Touched(m.Facts, room, "", m.path)...)
 	var ran []string
-	for _, c := range m.Facts.Ran(mechCommands) {
+	for _, c := range m.Facts.Ran(room.Ran) {
 		ran = append(ran, command(textMechRan, c))
 	}
 	list = append(list, ran...)
-	if keys := m.Facts.AlsoRan(shown+strings.Join(ran, "\n"), mechKeys); len(keys) > 0 {
-		list = append(list, textMechAlso+notes.Line(strings.Join(keys, ", "), 3*mechEntry))
+	if keys := m.Facts.AlsoRan(shown+strings.Join(ran, "\n"), room.Also); len(keys) > 0 {
+		list = append(list, textMechAlso+notes.Line(strings.Join(keys, ", "), mechPage))
 	}
 	return list
 }
 
-func (m *mechanical) open() []string {
+func (m *mechanical) open(room notes.Room) []string {
 	var list []string
 	for _, item := range m.todo() {
 		format := textMechTodo
@@ -174,23 +177,24 @@ func (m *mechanical) open() []string {
 		}
 		list = append(list, entry(format, item.Text))
 	}
-	for _, item := range m.Left[:min(len(m.Left), mechLeft)] {
+	for _, item := range m.Left[:min(len(m.Left), room.Left)] {
 		item.Text = notes.Line(item.Text, mechEntry)
 		list = append(list, textMechLeft+item.String())
 	}
-	edited := m.Facts.Paths(transcript.Edited)
-	dirty := slices.DeleteFunc(slices.Clone(m.Dirty), func(p string) bool {
-		return slices.ContainsFunc(edited, func(e string) bool { return m.short(e) == m.short(p) })
-	})
+	edited := map[string]bool{}
+	for _, p := range m.Facts.Paths(transcript.Edited) {
+		edited[m.short(p)] = true
+	}
+	dirty := slices.DeleteFunc(slices.Clone(m.Dirty), func(p string) bool { return edited[m.short(p)] })
 	where := textMechDirty
 	if m.Branch != "" {
 		where = entry(textMechDirtyOn, m.Branch)
 	}
 	switch {
 	case len(dirty) > 0 && len(dirty) < len(m.Dirty):
-		list = append(list, where+textMechSome+notes.Some(dirty, mechDirty, m.path))
+		list = append(list, where+textMechSome+notes.Some(dirty, room.Dirty, m.path))
 	case len(dirty) > 0:
-		list = append(list, where+notes.Some(dirty, mechDirty, m.path))
+		list = append(list, where+notes.Some(dirty, room.Dirty, m.path))
 	case len(m.Dirty) > 0:
 		list = append(list, where+textMechAll)
 	case m.Branch != "":
@@ -202,7 +206,7 @@ func (m *mechanical) open() []string {
 	// The last request is the intent; "go on" alone would not say with what.
 	if len(m.Facts.Prompts) > 1 {
 		earlier := m.Facts.Prompts[1:]
-		for _, p := range earlier[:min(len(earlier), mechPrompts)] {
+		for _, p := range earlier[:min(len(earlier), room.Prompts)] {
 			list = append(list, entry(textMechBefore, p.Text))
 		}
 	}
@@ -222,12 +226,12 @@ func (m *mechanical) next(prompt string) []string {
 
 // risks are the commands that failed and have not worked since: dead ends that
 // nobody has to walk twice.
-func (m *mechanical) risks() []string {
+func (m *mechanical) risks(room notes.Room) []string {
 	var list []string
-	for _, c := range m.Facts.Failing(mechFailed) {
+	for _, c := range m.Facts.Failing(room.Failed) {
 		line := command(textMechFailed, c.Text)
 		if c.Output != "" {
-			line += ": " + notes.Line(c.Output, mechEntry)
+			line += ": " + notes.Line(c.Output, room.Text(mechEntry))
 		}
 		list = append(list, line)
 	}

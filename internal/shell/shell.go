@@ -107,7 +107,7 @@ func (c Command) LooksAround() bool {
 func Files(line string) []string {
 	var files []string
 	add := func(word string) {
-		if isFile(word) && !slices.Contains(files, word) {
+		if IsFile(word) && !slices.Contains(files, word) {
 			files = append(files, word)
 		}
 	}
@@ -212,7 +212,10 @@ func split(line string) []part {
 			end := quoted(line, i)
 			inner := line[i+1 : max(i+1, end)]
 			word.WriteString(inner)
-			text.WriteString(line[i:min(end+1, len(line))])
+			text.WriteString(string(c) + firstLine(inner))
+			if end < len(line) {
+				text.WriteByte(c)
+			}
 			inWord = true
 			i = end
 		case c == '#' && !inWord:
@@ -285,6 +288,19 @@ func split(line string) []part {
 	}
 	endPart("")
 	return parts
+}
+
+// firstLine returns the first line of a quoted text that has several, without the
+// beginning of a here-document before it.
+func firstLine(s string) string {
+	head, rest, more := strings.Cut(s, "\n")
+	if !more {
+		return s
+	}
+	if strings.Contains(head, "$(cat <<") || strings.TrimSpace(head) == "" {
+		head, _, _ = strings.Cut(strings.TrimLeft(rest, " \t\r\n"), "\n")
+	}
+	return strings.TrimSpace(head) + "…"
 }
 
 // quoted returns the index of the quote that ends the one at i, or of the end.
@@ -365,8 +381,8 @@ func isInterpreter(program string) bool {
 		strings.HasPrefix(program, "python") && strings.Trim(program, "python0123456789.") == ""
 }
 
-// isFile reports whether a word looks like the path of a file.
-func isFile(word string) bool {
+// IsFile reports whether a word looks like the path of a file.
+func IsFile(word string) bool {
 	if len(word) > 200 || strings.Contains(word, "://") || strings.ContainsAny(word, " \t\n*?$`'\"(){}[]<>|&;=,@^!\\") {
 		return false
 	}

@@ -77,6 +77,11 @@ func TestBrief(t *testing.T) {
 		"git status":                                          "",
 		"npm ci\nnpm test":                                    "npm ci; npm test",
 		"./server & sleep 1; ./client":                        "./server; ./client",
+
+		// of a text with several lines the first that says something
+		"git add a.go && git commit -q -m \"$(cat <<'EOF'\nfix: it's the parser\n\nAnd why.\nEOF\n)\"": `git add a.go && git commit -q -m "fix: it's the parser…"`,
+		"python3 -c '\nimport json\nprint(1)\n'":                                                       "python3 -c 'import json…'",
+		"psql -c \"select 1\nfrom t":                                                                   `psql -c "select 1…`,
 	} {
 		if got := Brief(line); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)

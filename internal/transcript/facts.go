@@ -33,6 +33,10 @@ const (
 	MaxOutput      = 600 // and 8 lines
 	MaxTodoText    = 300
 	MaxAnswer      = 8000
+	MaxSaid        = 2000 // of an answer before the last
+
+	maxSaid = 12 // answers
+	maxSeen = 60 // files that were found
 )
 
 // Facts are the mechanical facts of a session. All lists but Todo have the newest
@@ -42,8 +46,11 @@ type Facts struct {
 	Files    []File    // that a tool read or wrote, or a command names, by their last touch
 	Commands []Command // shell commands
 	Keys     []string  // programs and subcommands that were run ("go test"), each once
+	Broken   []string  // those of Keys whose newest run failed
 	Todo     []Item    // the todo list as it stands at the end
 	Answer   string    // last text of the main thread's model
+	Said     []string  // the texts before it
+	Seen     []string  // files that searches and listings named, whether or not they were opened then
 
 	Branch, Cwd, Version string // of the newest row that has them
 }
@@ -169,7 +176,8 @@ type factScan struct {
 type result struct {
 	failed bool
 	output string
-	task   string // id of the task that was created
+	task   string   // id of the task that was created
+	names  []string // of files, in what it said
 }
 
 // taskCall is a call that changes one entry of the todo list.
@@ -353,8 +361,12 @@ func (s *factScan) assistant(r row, live bool) {
 			said = append(said, t)
 		}
 	}
-	if len(said) > 0 && s.Answer == "" {
-		s.Answer = clean(strings.Join(said, "\n\n"), MaxAnswer)
+	switch text := strings.Join(said, "\n\n"); {
+	case text == "":
+	case s.Answer == "":
+		s.Answer = clean(text, MaxAnswer)
+	case len(s.Said) < maxSaid:
+		s.Said = append(s.Said, clean(text, MaxSaid))
 	}
 	for _, b := range slices.Backward(list) {
 		if b.Type == "tool_use" {
@@ -389,6 +401,9 @@ func (s *factScan) use(r row, b block) {
 	defer func() { s.each(called) }()
 	switch b.Name {
 	case "Bash", "PowerShell", "Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "TodoWrite", "TaskCreate", "TaskUpdate":
+	case "Grep", "Glob", "LS":
+		s.found(done.names)
+		return
 	default:
 		return
 	}
@@ -399,6 +414,7 @@ func (s *factScan) use(r row, b block) {
 	switch b.Name {
 	case "Bash", "PowerShell":
 		called.Command = in.Command
+		s.found(done.names)
 		if recent && in.Command != "" {
 			s.command(in.Command, done)
 		}
@@ -435,6 +451,9 @@ func (s *factScan) command(line string, done result) {
 		if key := clean(c.Key(), MaxPath); key != "" && !c.LooksAround() && !s.keys[key] && len(s.Keys) < MaxKeys {
 			s.keys[key] = true
 			s.Keys = append(s.Keys, key)
+			if done.failed {
+				s.Broken = append(s.Broken, key)
+			}
 		}
 	}
 	for _, path := range shell.Files(line) {
@@ -487,7 +506,47 @@ func (s *factScan) finish(r row, block []byte) {
 		s.results[jsonscan.Plain(id)] = done
 	case task != "":
 		s.results[jsonscan.Plain(id)] = result{task: task}
+	case len(s.Seen) < maxSeen:
+		if names := listed(resultText(content)); len(names) > 0 {
+			s.results[jsonscan.Plain(id)] = result{names: names}
+		}
 	}
+}
+
+// found notes the files that a search or a listing named.
+func (s *factScan) found(names []string) {
+	for _, name := range names {
+		if name = clean(name, MaxPath); len(s.Seen) < maxSeen && !slices.Contains(s.Seen, name) {
+			s.Seen = append(s.Seen, name)
+		}
+	}
+}
+
+// Of the names that one result lists, how many are noted, and how far they are
+// looked for.
+const (
+	maxListed     = 20
+	maxListedText = 8000
+)
+
+// listed returns the files that the lines of a search or a listing begin with, or
+// of one with their state (ls -l, git status) end with.
+func listed(text string) []string {
+	var names []string
+	for line := range strings.Lines(text[:min(len(text), maxListedText)]) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || len(names) == maxListed {
+			continue
+		}
+		name, _, _ := strings.Cut(fields[0], ":")
+		if n := len(fields); n > 1 && (len(fields[0]) <= 2 || n >= 8 && len(fields[0]) >= 10 && fields[0][0] == '-') {
+			name = fields[n-1]
+		}
+		if shell.IsFile(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // todos reads the list a TodoWrite call writes.

@@ -129,6 +129,43 @@ func TestTodo(t *testing.T) {
 	}
 }
 
+// Files that were only found, the newest search first.
+func TestSeenFiles(t *testing.T) {
+	t.Parallel()
+	said := func(id, tool, input, text string) string {
+		return lines(reply(toolUse(id, tool, input), usage(9)), toolResult(id, text, false))
+	}
+	f := factsOf(t, said("t1", "Glob", `{"pattern":"**/*.go"}`, "/p/src/old.go\n/p/src/new.go")+
+		said("t2", "Read", `{"file_path":"/p/a.md"}`, "     1\tnot.this")+
+		said("t3", "Grep", `{"pattern":"x"}`, "Found 2 files\nsrc/parse.go\nsrc/lex.go:12: import os.path")+
+		said("t4", "Bash", `{"command":"ls -la && git status --short"}`, "-rw-r--r-- 1 a a 22 Sep  3 09:00 Makefile.am\n M docs/api.md\n?? notes.txt\ndone in 1.5s")+
+		said("t5", "Bash", `{"command":"npm test"}`, "PASS a.test.ts (5 ms)"), time.Time{})
+	if got, want := strings.Join(f.Seen, " "), "Makefile.am docs/api.md notes.txt src/parse.go src/lex.go /p/src/old.go /p/src/new.go"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+// A program whose newest run failed is named before all others.
+func TestAlsoRanNamesWhatIsBrokenFirst(t *testing.T) {
+	t.Parallel()
+	var rows []string
+	run := func(id, line string, failed bool) {
+		rows = append(rows, reply(toolUse(id, "Bash", `{"command":`+quote(line)+`}`), usage(9)), toolResult(id, "x", failed))
+	}
+	run("a", "make lint", true)
+	run("b", "go vet ./...", true)
+	run("c", "go vet ./...", false)
+	run("d", "npm ci", false)
+	run("e", "cargo test", false)
+	f := factsOf(t, lines(rows...), time.Time{})
+	if got := strings.Join(f.AlsoRan("npm ci", 1), "|"); got != "make lint" {
+		t.Errorf("got %q", got)
+	}
+	if got := strings.Join(f.AlsoRan("npm ci", 9), "|"); got != "make lint|cargo test|go vet" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestAnswerIsTheModelsLastText(t *testing.T) {
 	t.Parallel()
 	got := factsOf(t, lines(

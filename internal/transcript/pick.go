@@ -57,11 +57,11 @@ func (f Facts) Ran(n int) []string {
 }
 
 // AlsoRan returns the newest n programs that the session ran and that shown, a text,
-// does not name.
+// does not name; before them all those that do not work.
 func (f Facts) AlsoRan(shown string, n int) []string {
 	var keys []string
-	for _, key := range f.Keys {
-		if len(keys) < n && !strings.Contains(shown, key) {
+	for i, key := range slices.Concat(f.Broken, f.Keys) {
+		if (i < len(f.Broken) || len(keys) < n) && !strings.Contains(shown, key) && !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}
@@ -151,7 +151,10 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 // maxTerm is the longest term that Terms lists, in bytes.
 const maxTerm = 60
 
-// Terms returns n terms of the newest prompts and of the last answer that shown, a
+// recentPrompts are those whose terms come before those of the last answer.
+const recentPrompts = 2
+
+// Terms returns n terms of the newest prompts and of the newest answers that shown, a
 // text, does not hold: who goes on will hear of them again.
 func (f Facts) Terms(shown string, n int) []string {
 	var terms []string
@@ -162,14 +165,19 @@ func (f Facts) Terms(shown string, n int) []string {
 			}
 		}
 	}
-	for i, p := range f.Prompts {
+	recent := min(len(f.Prompts), recentPrompts)
+	for _, p := range f.Prompts[:recent] {
 		add(p.Text)
-		if i == 1 {
-			add(f.Answer)
-		}
 	}
-	if len(f.Prompts) < 2 {
-		add(f.Answer)
+	add(f.Answer)
+	earlier := f.Prompts[recent:]
+	for i := range max(len(earlier), len(f.Said)) {
+		if i < len(earlier) {
+			add(earlier[i].Text)
+		}
+		if i < len(f.Said) {
+			add(f.Said[i])
+		}
 	}
 	return terms
 }
