@@ -81,7 +81,7 @@ func (a *app) examine(ctx context.Context) (problem.Findings, error) {
 // switches looks for what keeps every hook quiet.
 func (c *checkup) switches() {
 	before := len(c.Findings)
-	for _, name := range []string{hook.OffVar, hook.ChildVar} {
+	for _, name := range []string{hook.OffVar, host.ChildVar} {
 		if hook.On(c.env.Getenv(name)) {
 			c.Bad("hooks", "unset "+name, "%s is set, so every hook is silent", name)
 		}

@@ -195,6 +195,9 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	for name, value := range turn.Header {
+		w.Header().Set(name, value)
+	}
 	if turn.Status != 0 {
 		// Without this header the client tries again for minutes.
 		w.Header().Set("x-should-retry", strconv.FormatBool(turn.Retry))

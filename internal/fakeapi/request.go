@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,8 +21,12 @@ const (
 )
 
 // sideTools is the largest number of tools a request carries that is not the
-// conversation (docs/host.md, Running the real client without an account).
-const sideTools = 3
+// conversation (docs/host.md, Running the real client without an account). One
+// that was started with few tools has at least that which reads files.
+const (
+	sideTools = 3
+	readTool  = "Read"
+)
 
 // compactionMark is in the last prompt of a request to compact, of every
 // client version tried.
@@ -164,7 +169,7 @@ func (r *Request) decode() {
 	switch {
 	case strings.Contains(r.Prompt(), compactionMark):
 		r.Kind = Compaction
-	case len(r.Tools) > sideTools:
+	case len(r.Tools) > sideTools || slices.Contains(r.Tools, readTool):
 		r.Kind = Main
 	default:
 		r.Kind = Side

@@ -1,5 +1,10 @@
 package fakeapi
 
+import (
+	"strconv"
+	"time"
+)
+
 // Usage is what a reply claims to have cost, in tokens. The client writes it
 // to the transcript as it is; its occupancy is the sum of the three inputs.
 type Usage struct {
@@ -41,7 +46,59 @@ type Turn struct {
 	Status    int
 	ErrorType string
 	Retry     bool
+
+	// Header goes along with the reply, an error's as well.
+	Header map[string]string
 }
+
+// Limits is what the API tells the client of a plan's limits, in the headers of
+// every reply: how much of each window is used, from 0 to 1, and when it resets.
+type Limits struct {
+	FiveHour, SevenDay           float64
+	FiveHourReset, SevenDayReset time.Time
+}
+
+// With returns the turn with the headers of a plan. A client with a key takes no
+// notice of them.
+func (t Turn) With(l Limits) Turn {
+	status := func(used float64) string {
+		switch {
+		case used >= 1:
+			return "rejected"
+		case used >= warnFrom:
+			return "allowed_warning"
+		}
+		return "allowed"
+	}
+	claim, used, reset := "five_hour", l.FiveHour, l.FiveHourReset
+	if l.SevenDay > l.FiveHour {
+		claim, used, reset = "seven_day", l.SevenDay, l.SevenDayReset
+	}
+	const prefix = "anthropic-ratelimit-unified-"
+	h := map[string]string{
+		prefix + "status":               status(used),
+		prefix + "representative-claim": claim,
+		prefix + "reset":                unix(reset),
+	}
+	for name, w := range map[string]struct {
+		used  float64
+		reset time.Time
+	}{"5h": {l.FiveHour, l.FiveHourReset}, "7d": {l.SevenDay, l.SevenDayReset}} {
+		h[prefix+name+"-status"] = status(w.used)
+		h[prefix+name+"-reset"] = unix(w.reset)
+		h[prefix+name+"-utilization"] = strconv.FormatFloat(w.used, 'f', -1, 64)
+		if w.used >= warnFrom {
+			h[prefix+name+"-surpassed-threshold"] = strconv.FormatFloat(warnFrom, 'f', -1, 64)
+		}
+	}
+	t.Header = h
+	return t
+}
+
+// warnFrom is the part of a window from which a plan is warned.
+const warnFrom = 0.9
+
+func unix(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }
 
 // Say is a turn that ends with text.
 func Say(text string) Turn { return Turn{Text: text} }
@@ -59,6 +116,16 @@ func RateLimited(message string) Turn {
 // Overloaded is the 529 of a server that is too busy, which is no limit.
 func Overloaded() Turn {
 	return Turn{Status: 529, ErrorType: "overloaded_error", Text: "Overloaded"}
+}
+
+// Unauthorized is the 401 of a key or token that is not known.
+func Unauthorized() Turn {
+	return Turn{Status: 401, ErrorType: "authentication_error", Text: "invalid x-api-key"}
+}
+
+// NoCredit is the 400 of an account that has paid for nothing more.
+func NoCredit() Turn {
+	return Turn{Status: 400, ErrorType: "invalid_request_error", Text: "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."}
 }
 
 // At returns the turn with an occupancy of tokens.

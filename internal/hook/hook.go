@@ -21,14 +21,8 @@ import (
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-// Variables that switch hooks off.
-const (
-	// OffVar, switched on, silences every hook of every plugin.
-	OffVar = "CCRELOAD_OFF"
-	// ChildVar marks a client that we started ourselves: its hooks have
-	// nothing to say (case F11).
-	ChildVar = "CCRELOAD_CHILD"
-)
+// OffVar, switched on, silences every hook of every plugin, as host.ChildVar does.
+const OffVar = "CCRELOAD_OFF"
 
 const (
 	// hookTimeout is how long a hook may take before it gives up. The host would
@@ -148,7 +142,7 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if On(r.Env.Getenv(OffVar)) || On(r.Env.Getenv(ChildVar)) {
+	if On(r.Env.Getenv(OffVar)) || On(r.Env.Getenv(host.ChildVar)) {
 		return answer{}, nil
 	}
 	from, p, err := host.Caller(r.Env.Getenv, stdin)

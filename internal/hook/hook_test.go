@@ -138,7 +138,7 @@ func TestRunFailsOpen(t *testing.T) {
 func TestRunIsSilent(t *testing.T) {
 	for name, tt := range map[string]struct{ variable, stdin string }{
 		"switched off":             {OffVar, stop},
-		"our own child (case F11)": {ChildVar, stop},
+		"our own child (case F11)": {host.ChildVar, stop},
 		"a subagent (case F38)":    {"", `{"hook_event_name":"Stop","agent_id":"a1"}`},
 	} {
 		t.Run(name, func(t *testing.T) {

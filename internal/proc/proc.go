@@ -98,6 +98,19 @@ func (id ID) String() string {
 	return strconv.Itoa(id.PID) + ":" + strconv.FormatUint(id.Start, 10) + ":" + id.Boot
 }
 
+// MarshalText is String.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText is ParseID; no process is read as the zero ID.
+func (id *ID) UnmarshalText(text []byte) (err error) {
+	if string(text) == (ID{}).String() {
+		*id = ID{}
+		return nil
+	}
+	*id, err = ParseID(string(text))
+	return err
+}
+
 // ParseID reads what ID.String wrote.
 func ParseID(s string) (ID, error) {
 	pid, rest, ok := strings.Cut(strings.TrimSpace(s), ":")

@@ -99,8 +99,12 @@ func end(id ID, killDelay time.Duration) error {
 	return stop([]ID{id}, interruptTree, killDelay, Clock{})
 }
 
-// pollEvery is the pause between two looks at a process that was asked to end.
-const pollEvery = 20 * time.Millisecond
+// The pause between two looks at processes that were asked to end grows from
+// pollFirst to pollLast: a look reads the whole process table.
+const (
+	pollFirst = 20 * time.Millisecond
+	pollLast  = 400 * time.Millisecond
+)
 
 func stop(ids []ID, ask func(pid int) error, grace time.Duration, clock Clock) error {
 	clock = clock.real()
@@ -109,11 +113,13 @@ func stop(ids []ID, ask func(pid int) error, grace time.Duration, clock Clock) e
 		return nil
 	}
 	if grace > 0 && askAll(ids, ask) {
-		for deadline := clock.Now().Add(grace); clock.Now().Before(deadline); clock.Sleep(pollEvery) {
+		pause := pollFirst
+		for deadline := clock.Now().Add(grace); clock.Now().Before(deadline); clock.Sleep(pause) {
 			// Before its parent is gone, or nothing tells whose child it was.
 			if tree = grow(tree); len(tree) == 0 {
 				return nil
 			}
+			pause = min(2*pause, pollLast)
 		}
 	}
 	return killAll(ids, tree)
