@@ -72,6 +72,7 @@ acceptance: build ## drive the real client (CLIENTS="2.1.332 2.1.197"), installe
 	@for v in $(CLIENTS); do \
 		echo "== Claude Code $$v"; \
 		CLIENT_VERSION=$$v go test -tags acceptance -count 1 -timeout 30m ./internal/fakeapi || exit 1; \
+		CLIENT_VERSION=$$v go test -tags acceptance -count 1 -timeout 30m ./internal/later/agent || exit 1; \
 	done
 
 .PHONY: record-sessions
@@ -80,6 +81,13 @@ record-sessions: ## record testdata/continuity anew from the real client (SESSIO
 		RECORD_SESSIONS=$(or $(SESSIONS),all) CLIENT_VERSION=$$v go test -tags acceptance -count 1 -timeout 60m -run TestRecordSessions ./internal/fakeapi || exit 1; \
 	done
 	go test -run TestContinuity ./internal/fakeapi
+
+.PHONY: record-agents
+record-agents: ## record the runs of internal/later/agent anew from the real client (AGENTS=all, or names with commas)
+	@for v in $(CLIENTS); do \
+		RECORD_AGENTS=$(or $(AGENTS),all) CLIENT_VERSION=$$v go test -tags acceptance -count 1 -timeout 30m -run TestRunsOfTheClient ./internal/later/agent || exit 1; \
+	done
+	go test ./internal/later/agent
 
 .PHONY: bench
 bench: build ## time and memory against an empty Go program; fails above a limit

@@ -115,3 +115,59 @@ func TestParsePayer(t *testing.T) {
 		}
 	}
 }
+
+func TestPayerAsksWithWhatAnAgentGets(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a script is no program there")
+	}
+	for name, c := range map[string]struct {
+		said  string
+		allow bool
+		want  Payer
+		err   bool
+	}{
+		"a plan besides a key that is not allowed": {`{"loggedIn":true,"authMethod":"oauth_token"}`, false, Payer{Kind: ByPlan}, false},
+		"only a key, which is not allowed":         {`{"loggedIn":false,"authMethod":"none"}`, false, Payer{Withheld, "ANTHROPIC_AUTH_TOKEN"}, false},
+		"a key that passes for a plan":             {`{"loggedIn":true,"authMethod":"oauth_token"}`, true, Payer{ByKey, "ANTHROPIC_AUTH_TOKEN"}, false},
+		"no answer":                                {`Bye.`, true, Payer{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			script := filepath.Join(b.dir, "claude")
+			text := "#!/bin/sh\nif [ -n \"$ANTHROPIC_AUTH_TOKEN\" ]; then echo key >" + b.dir + "/key; fi\n" +
+				"echo \"$*\" >" + b.dir + "/args; echo '" + c.said + "'; exit 1\n"
+			if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			got, err := b.store.Payer(t.Context(), Client{Path: script}, []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_AUTH_TOKEN=k"}, c.allow)
+			if got != c.want || (err != nil) != c.err || err != nil && problem.Hint(err) == "" {
+				t.Errorf("%+v, %v", got, err)
+			}
+			if _, err := os.Stat(filepath.Join(b.dir, "key")); (err == nil) != c.allow {
+				t.Errorf("it was given the key: %v", err == nil)
+			}
+			if args, _ := os.ReadFile(filepath.Join(b.dir, "args")); string(args) != "--setting-sources user auth status\n" {
+				t.Errorf("it was asked %q", args)
+			}
+		})
+	}
+}
+
+func TestOpenRules(t *testing.T) {
+	t.Parallel()
+	config := t.TempDir()
+	for settings, want := range map[string]string{
+		`{"permissions":{"allow":["Bash","Read","Bash(go test:*)","Edit(*)","Write(src/**)","Bash(*)","Edit(/**)","WebFetch"],"deny":["Bash"]}}`: "Bash Edit(*) Bash(*) Edit(/**)",
+		`{"permissions":{"allow":[]}}`: "", `{"permissions":7}`: "", `{`: "", ``: "",
+	} {
+		if err := os.WriteFile(filepath.Join(config, "settings.json"), []byte(settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(OpenRules(host.Host{Config: config}), " "); got != want {
+			t.Errorf("%s: %q", settings, got)
+		}
+	}
+	if got := OpenRules(host.Host{}); got != nil {
+		t.Errorf("no settings: %q", got)
+	}
+}

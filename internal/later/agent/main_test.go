@@ -50,8 +50,8 @@ func play(part string) {
 		return
 	case slices.Contains(os.Args, "--help"):
 		fmt.Print(os.Getenv("AGENT_HELP"))
-		count, _ := os.OpenFile(os.Getenv("AGENT_COUNT"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
-		count.WriteString("asked\n")
+		asked, _ := os.OpenFile(os.Getenv("AGENT_COUNT"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+		asked.WriteString("asked\n")
 		return
 	}
 	switch part {

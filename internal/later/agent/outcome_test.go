@@ -34,46 +34,50 @@ func recorded(t *testing.T, client, name string) Outcome {
 
 var clients = []string{"2.1.332", "2.1.197"}
 
-// What the real client said (TestRecordAgents) and what it comes to.
+// recordedReset is when the five hours of the recordings end.
+var recordedReset = time.Date(2027, 1, 2, 3, 0, 0, 0, time.UTC)
+
+// outcomes are what recorded runs come to, by name.
+var outcomes = map[string]struct {
+	kind   Kind
+	reason string // part of it
+	reset  time.Time
+}{
+	"completed":        {kind: Completed},
+	"resumed":          {kind: Completed},
+	"denied":           {kind: Completed},
+	"limit":            {Limited, "You've hit your ", recordedReset},
+	"limit-midway":     {Limited, "You've hit your ", recordedReset},
+	"limit-week":       {Limited, "weekly limit", recordedReset.AddDate(0, 0, 4)},
+	"throttled-key":    {kind: Throttled, reason: "Request rejected (429)"},
+	"overloaded":       {kind: Throttled, reason: "529 Overloaded"},
+	"broken":           {kind: Throttled, reason: "500 Internal server error"},
+	"offline":          {kind: Throttled, reason: "API Error: "},
+	"unauthorized":     {kind: Unauthorized, reason: "Not logged in"},
+	"unauthorized-key": {kind: Unauthorized, reason: "Invalid API key"},
+	"forbidden":        {kind: Unauthorized, reason: "Your organization has disabled"},
+	"no-credit":        {kind: Unauthorized, reason: "Credit balance is too low"},
+	"nobody":           {kind: Unauthorized, reason: "Not logged in"},
+	"invalid":          {kind: Failed, reason: "400 messages: something is wrong"},
+	"no-model":         {kind: Failed, reason: "issue with the selected model"},
+	"max-turns":        {kind: Partial, reason: "maximum number of turns (1)"},
+	"budget":           {kind: Partial, reason: "maximum budget ($0.01)"},
+	"sigint":           {kind: Interrupted},
+	"sigterm":          {kind: NoResult},
+	"sigkill":          {kind: NoResult},
+	"refused":          {kind: Refused, reason: "unknown option"},
+	"unknown-session":  {kind: Refused, reason: "No conversation found"},
+}
+
+// What the real client said (TestRunsOfTheClient), and what it comes to.
 func TestOutcomesOfTheRealClient(t *testing.T) {
 	t.Parallel()
-	reset := time.Date(2027, 1, 2, 3, 0, 0, 0, time.UTC)
-	want := map[string]struct {
-		kind   Kind
-		reason string // part of it
-		reset  time.Time
-	}{
-		"completed":        {kind: Completed},
-		"resumed":          {kind: Completed},
-		"denied":           {kind: Completed},
-		"limit":            {Limited, "You've hit your ", reset},
-		"limit-midway":     {Limited, "You've hit your ", reset},
-		"limit-week":       {Limited, "weekly limit", reset.AddDate(0, 0, 4)},
-		"throttled-key":    {kind: Throttled, reason: "Request rejected (429)"},
-		"overloaded":       {kind: Throttled, reason: "529 Overloaded"},
-		"broken":           {kind: Throttled, reason: "500 Internal server error"},
-		"offline":          {kind: Throttled, reason: "API Error: "},
-		"unauthorized":     {kind: Unauthorized, reason: "Not logged in"},
-		"unauthorized-key": {kind: Unauthorized, reason: "Invalid API key"},
-		"forbidden":        {kind: Unauthorized, reason: "Your organization has disabled"},
-		"no-credit":        {kind: Unauthorized, reason: "Credit balance is too low"},
-		"nobody":           {kind: Unauthorized, reason: "Not logged in"},
-		"invalid":          {kind: Failed, reason: "400 messages: something is wrong"},
-		"no-model":         {kind: Failed, reason: "issue with the selected model"},
-		"max-turns":        {kind: Partial, reason: "maximum number of turns (1)"},
-		"budget":           {kind: Partial, reason: "maximum budget ($0.01)"},
-		"sigint":           {kind: Interrupted},
-		"sigterm":          {kind: NoResult},
-		"sigkill":          {kind: NoResult},
-		"refused":          {kind: Refused, reason: "unknown option"},
-		"unknown-session":  {kind: Refused, reason: "No conversation found"},
-	}
 	for _, client := range clients {
 		files, err := filepath.Glob(filepath.Join("testdata", client, "*.jsonl"))
-		if err != nil || len(files) != len(want) {
-			t.Fatalf("%s has %d recordings, want %d: %v", client, len(files), len(want), err)
+		if err != nil || len(files) != len(outcomes) {
+			t.Fatalf("%s has %d recordings, want %d: %v", client, len(files), len(outcomes), err)
 		}
-		for name, w := range want {
+		for name, w := range outcomes {
 			o := recorded(t, client, name)
 			if o.Kind != w.kind || !strings.Contains(o.Reason, w.reason) || (w.reason == "") != (o.Reason == "") {
 				t.Errorf("%s %s is %q because of %q", client, name, o.Kind, o.Reason)

@@ -212,8 +212,12 @@ func TestKillOfTheTickLosesNoAgent(t *testing.T) {
 				t.Errorf("%v run, %v is known", running, r.Process)
 			}
 			if want == Running {
-				if again := b.load(id); again.Process != r.Process {
-					t.Errorf("the second look finds %v", again.Process)
+				if err := b.store.Stop(id, hastyClock()); err != nil {
+					t.Error(err)
+				}
+				b.until("the agent's end", r.Process.Ended)
+				if again := b.load(id); again.Process != r.Process || again.Phase() != Over {
+					t.Errorf("after its end it is %v, %q", again.Process, again.Phase())
 				}
 				if all, err := b.store.All(); err != nil || len(all) != 1 {
 					t.Errorf("all are %v, %v", all, err)
@@ -358,10 +362,10 @@ func TestPulse(t *testing.T) {
 	}{
 		"nothing":                        {10, Pulse{Bytes: 10, CPU: time.Second}, false, true},
 		"nothing, and not yet for long":  {9, Pulse{Bytes: 10, CPU: time.Second}, false, false},
-		"nothing but a little computing": {10, Pulse{Bytes: 10, CPU: 7 * time.Second}, false, true},
+		"nothing but a little computing": {10, Pulse{Bytes: 10, CPU: 30 * time.Second}, false, true},
 		"output a moment ago":            {20, Pulse{Seen: at(19), Bytes: 11, CPU: time.Second}, false, false},
 		"output long ago":                {20, Pulse{Seen: at(5), Bytes: 11, CPU: time.Second}, false, true},
-		"computing":                      {20, Pulse{Bytes: 10, CPU: time.Minute}, false, false},
+		"computing":                      {20, Pulse{Bytes: 10, CPU: 3 * time.Minute}, false, false},
 		"other processes":                {20, Pulse{Bytes: 10, CPU: 0}, true, false},
 		"an open tool":                   {20, Pulse{Bytes: 10, CPU: time.Second, OpenTool: true}, false, false},
 		"a tool that never ends":         {30, Pulse{Bytes: 10, CPU: time.Second, OpenTool: true}, false, true},
