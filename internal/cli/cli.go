@@ -126,6 +126,7 @@ when the command line or an input needs correcting.`,
 	root.AddCommand(
 		a.reloadCommand(),
 		a.handoffCommand(),
+		a.laterCommand(),
 		a.configCommand(),
 		a.statuslineCommand(),
 		a.doctorCommand(),

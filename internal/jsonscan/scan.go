@@ -36,6 +36,156 @@ func Member(object []byte, key string) []byte {
 	return found
 }
 
+// Find is Member for a large object of which one small member is wanted. It looks
+// from both ends and steps over as little as it can, so that of an object that is
+// broken in its middle a member may be found, and of one with the same key twice
+// either.
+func Find(object []byte, key string) []byte {
+	from := skipSpace(object, 0)
+	to := len(object)
+	for to > from && isSpace(object[to-1]) {
+		to--
+	}
+	if to-from < 2 || object[from] != '{' || object[to-1] != '}' {
+		return nil
+	}
+	if value, done := findForwards(object, from, key); done {
+		return value
+	}
+	if value, done := findBackwards(object[:to-1], key); done {
+		return value
+	}
+	return Member(object, key)
+}
+
+// findForwards looks at the members from the beginning up to the first that is an
+// object or an array. done is false when it came no further.
+func findForwards(data []byte, i int, key string) (value []byte, done bool) {
+	for {
+		i = skipSpace(data, i+1)
+		end := skipString(data, i)
+		if end < 0 {
+			return nil, false
+		}
+		found := string(data[i+1:end-1]) == key
+		if i = skipSpace(data, end); i == len(data) || data[i] != ':' {
+			return nil, false
+		}
+		i = skipSpace(data, i+1)
+		if i == len(data) || data[i] == '{' || data[i] == '[' {
+			return nil, false
+		}
+		end = skipValue(data, i)
+		if end < 0 {
+			return nil, false
+		}
+		if found {
+			return data[i:end], true
+		}
+		if i = skipSpace(data, end); i == len(data) || data[i] != ',' {
+			return nil, i < len(data) && data[i] == '}'
+		}
+	}
+}
+
+// findBackwards looks at the members from the end up to the first that is an
+// object or an array, of which only small ones are stepped over.
+func findBackwards(data []byte, key string) (value []byte, done bool) {
+	for i := len(data); ; {
+		i = backSpace(data, i)
+		end := i
+		if i = backValue(data, i); i < 0 {
+			return nil, false
+		}
+		value = data[i:end]
+		if i = backSpace(data, i); i == 0 || data[i-1] != ':' {
+			return nil, false
+		}
+		end = backSpace(data, i-1)
+		if i = backString(data, end); i < 0 {
+			return nil, false
+		}
+		if string(data[i+1:end-1]) == key {
+			return value, true
+		}
+		if i = backSpace(data, i); i == 0 || data[i-1] != ',' {
+			return nil, i > 0 && data[i-1] == '{' && backSpace(data, i-1) == 0
+		}
+		i--
+	}
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+func backSpace(data []byte, i int) int {
+	for i > 0 && isSpace(data[i-1]) {
+		i--
+	}
+	return i
+}
+
+// backString returns the offset of the string that ends before i, or -1. Within a
+// string a quote has an odd number of backslashes before it.
+func backString(data []byte, i int) int {
+	if i == 0 || data[i-1] != '"' {
+		return -1
+	}
+	for i--; i > 0; i-- {
+		if data[i-1] != '"' {
+			continue
+		}
+		back := i - 1
+		for back > 0 && data[back-1] == '\\' {
+			back--
+		}
+		if (i-1-back)%2 == 0 {
+			return i - 1
+		}
+	}
+	return -1
+}
+
+// maxBack is the longest object or array that is stepped over from its end.
+const maxBack = 1 << 10
+
+// backValue returns the offset of the value that ends before i, or -1.
+func backValue(data []byte, i int) int {
+	if i == 0 {
+		return -1
+	}
+	switch data[i-1] {
+	case '"':
+		return backString(data, i)
+	case '}', ']':
+		depth := 0
+		for end := i; i > 0 && end-i < maxBack; {
+			switch data[i-1] {
+			case '"':
+				if i = backString(data, i); i < 0 {
+					return -1
+				}
+				continue
+			case '}', ']':
+				depth++
+			case '{', '[':
+				if depth--; depth == 0 {
+					return i - 1
+				}
+			}
+			i--
+		}
+		return -1
+	}
+	end := i
+	for i > 0 && isLiteral(data[i-1]) {
+		i--
+	}
+	if i == end {
+		return -1
+	}
+	return i
+}
+
 // Array calls visit for each value of the JSON array in data and reports
 // whether data is one complete array.
 func Array(data []byte, visit func(value []byte)) bool {

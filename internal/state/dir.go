@@ -248,6 +248,18 @@ func readIn(root *os.Root, name string, limit int64) ([]byte, error) {
 	return nil, err
 }
 
+// Open is Reader.Read for a file that is read in parts: it opens the regular file
+// called name.
+func (r reader) Open(name string) (*os.File, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	if kind, _ := kindIn(r.root, name); kind == Other {
+		return nil, notRegularIn(r.root, name)
+	}
+	return r.root.Open(name)
+}
+
 // Names returns the names in the directory, sorted; none when it is absent.
 func (d Dir) Names() []string {
 	v := d.View()
@@ -354,6 +366,39 @@ func (tx *Tx) Update(name string, data []byte) error {
 		return nil
 	}
 	return tx.Write(name, data)
+}
+
+// Extend makes data the end of the file called name, from the offset at on, and
+// creates the file for the offset 0. It is for a file that grows for ever; other
+// than by Write, whoever is killed in it leaves any part of data behind, and a
+// reader has to tell.
+func (tx *Tx) Extend(name string, at int64, data []byte) error {
+	if _, err := tx.ours(name); err != nil {
+		return err
+	}
+	if kind, _ := kindIn(tx.root, name); kind == Other {
+		return notRegularIn(tx.root, name)
+	}
+	step("extend " + name)
+	f, err := tx.root.OpenFile(name, os.O_WRONLY|os.O_CREATE, filePerm)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case info.Size() < at:
+		err = fmt.Errorf("%s has %d bytes, fewer than %d", tx.dir.Path(name), info.Size(), at)
+	case info.Size() > at:
+		err = f.Truncate(at)
+	}
+	if err == nil {
+		_, err = f.WriteAt(data, at)
+	}
+	if err == nil {
+		err = Flush(f)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // Remove deletes a regular file or a link; nothing there is fine, anything
