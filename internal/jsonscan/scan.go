@@ -233,6 +233,52 @@ func members(data []byte, opening, closing byte, visit func(key, value []byte)) 
 	}
 }
 
+// Within is Object for an object that holds others: those that into accepts are
+// gone into on the way, at any depth, rather than given to visit. Both are told the
+// key of the object that a member is in, nil for the outermost.
+func Within(data []byte, into func(in, key []byte) bool, visit func(in, key, value []byte)) bool {
+	end := within(data, skipSpace(data, 0), nil, into, visit)
+	return end >= 0 && skipSpace(data, end) == len(data)
+}
+
+// within returns the offset behind the object that begins at i, or -1.
+func within(data []byte, i int, in []byte, into func(in, key []byte) bool, visit func(in, key, value []byte)) int {
+	if i == len(data) || data[i] != '{' {
+		return -1
+	}
+	i = skipSpace(data, i+1)
+	if i < len(data) && data[i] == '}' {
+		return i + 1
+	}
+	for {
+		end := skipString(data, i)
+		if end < 0 {
+			return -1
+		}
+		key := data[i+1 : end-1]
+		if i = skipSpace(data, end); i == len(data) || data[i] != ':' {
+			return -1
+		}
+		if i = skipSpace(data, i+1); i < len(data) && data[i] == '{' && into(in, key) {
+			end = within(data, i, key, into, visit)
+		} else if end = skipValue(data, i); end >= 0 {
+			visit(in, key, data[i:end])
+		}
+		if end < 0 {
+			return -1
+		}
+		switch i = skipSpace(data, end); {
+		case i == len(data):
+			return -1
+		case data[i] == '}':
+			return i + 1
+		case data[i] != ',':
+			return -1
+		}
+		i = skipSpace(data, i+1)
+	}
+}
+
 // Prefix calls visit for each member of the JSON object that data is the
 // beginning of, until visit returns false. A value that is cut off comes as
 // nil.

@@ -36,6 +36,8 @@ func FuzzScan(f *testing.F) {
 				t.Fatalf("%d members, want %d", len(got), len(object))
 			}
 		}
+		findsLikeMember(t, data, object)
+		withinLikeObject(t, data, object)
 		var list []json.RawMessage
 		if json.Unmarshal(data, &list) == nil && list != nil {
 			n := 0
@@ -56,6 +58,86 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 	})
+}
+
+// findsLikeMember holds Find against Member, for each member of an object and for
+// one that it has not. Of a key that is there twice, either may be found.
+func findsLikeMember(t *testing.T, data []byte, object map[string]json.RawMessage) {
+	t.Helper()
+	if object == nil {
+		Find(data, "type") // does not panic
+		return
+	}
+	keys := map[string]int{"no such key": 1}
+	Object(data, func(k, _ []byte) { keys[string(k)]++ })
+	for key, n := range keys {
+		if got, want := Find(data, key), Member(data, key); n == 1 && string(got) != string(want) {
+			t.Fatalf("%q of %q is %q, want %q", key, data, got, want)
+		}
+	}
+}
+
+// withinLikeObject holds Within against encoding/json: all members, and those of the
+// members that are objects, at every depth.
+func withinLikeObject(t *testing.T, data []byte, object map[string]json.RawMessage) {
+	t.Helper()
+	got := ""
+	everything := func(_, _ []byte) bool { return true }
+	ok := Within(data, everything, func(in, key, value []byte) { got += string(in) + "." + string(key) + "=" + string(value) + "\n" })
+	if object == nil {
+		return
+	}
+	var walk func(in string, data []byte) string
+	walk = func(in string, data []byte) (all string) {
+		if !Object(data, func(key, value []byte) {
+			if value[0] == '{' {
+				all += walk(string(key), value)
+				return
+			}
+			all += in + "." + string(key) + "=" + string(value) + "\n"
+		}) {
+			t.Fatalf("%q is an object", data)
+		}
+		return all
+	}
+	if want := walk("", data); !ok || got != want {
+		t.Fatalf("%q: %t\n%s\nwant\n%s", data, ok, got, want)
+	}
+	flat := 0
+	Within(data, func(_, _ []byte) bool { return false }, func(in, _, _ []byte) {
+		if flat++; in != nil {
+			t.Fatalf("a member of %q, which was to be stepped over", in)
+		}
+	})
+	if flat < len(object) {
+		t.Fatalf("%d members, want %d", flat, len(object))
+	}
+}
+
+// Find comes to a member from either end, past what only looks like one.
+func TestFind(t *testing.T) {
+	deep := `{"type":"inner","a":["type\\",{"type":1}]}`
+	long := `[` + strings.Repeat(`"x",`, maxBack) + `1]`
+	for _, s := range []string{
+		`{"type":"t"}`, ` { "type" : "t" } `, `{"a":1,"type":"t","b":` + deep + `}`, `{"b":` + deep + `,"type":"t"}`, `{"b":` + deep + `,"type":"t","c":` + deep + `}`,
+		`{"b":` + deep + `,"type":"t","c":` + long + `}`, `{"b":` + long + `,"type":"t","c":` + long + `,"d":"e"}`, `{"b":` + long + `,"type":"t","c":"\\\"\\","d":-1.5e3,"e":{},"f":[]}`,
+		`{"b":{},"type":"t","c":"\",\"type\":\"u\""}`, `{"b":"\"type\":\"u\"","c":{},"type":"t"}`,
+	} {
+		if !json.Valid([]byte(s)) {
+			t.Fatalf("%s is no JSON", s)
+		}
+		if got := Find([]byte(s), "type"); string(got) != `"t"` {
+			t.Errorf("%s: %q", s, got)
+		}
+		if got := Find([]byte(s), "none"); got != nil {
+			t.Errorf("%s has none: %q", s, got)
+		}
+	}
+	for _, s := range []string{"", "{", "}", "{}", `{"a"}`, `{"a":}`, `{:}`, `"}`, `{"`, `{"a":1,}`, `{,}`, `{"a":"b}`, `{a:1}`, "\x00"} {
+		if got := Find([]byte(s), "type"); got != nil {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
 }
 
 func TestPrefix(t *testing.T) {

@@ -264,3 +264,60 @@ func TestFilesAreFlushedBeforeTheyReplace(t *testing.T) {
 		}
 	}
 }
+
+// A file that grows is cut to where its writer knows it, and read in parts.
+func TestExtend(t *testing.T) {
+	d := NewDir(filepath.Join(t.TempDir(), "state"))
+	extend := func(name string, at int64, text string) error {
+		return d.WithLock(wait, func(tx *Tx) error { return tx.Extend(name, at, []byte(text)) })
+	}
+	for _, tt := range []struct {
+		at         int64
+		text, want string
+	}{{0, "one", "one"}, {3, "two", "onetwo"}, {2, "x", "onx"}, {3, "", "onx"}, {0, "new", "new"}} {
+		if err := extend("log", tt.at, tt.text); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, d, "log"); got != tt.want {
+			t.Errorf("%q at %d makes %q, want %q", tt.text, tt.at, got, tt.want)
+		}
+	}
+	if err := extend("log", 4, "x"); err == nil || read(t, d, "log") != "new" {
+		t.Errorf("there is a hole: %v", err)
+	}
+	v := d.View()
+	defer v.Close()
+	f, err := v.Open("log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	part := make([]byte, 2)
+	if _, err := f.ReadAt(part, 1); err != nil || string(part) != "ew" {
+		t.Errorf("%q, %v", part, err)
+	}
+	if _, err := v.Open("none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("none: %v", err)
+	}
+	if _, err := NewDir(filepath.Join(t.TempDir(), "none")).View().Open("log"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no directory: %v", err)
+	}
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := os.WriteFile(outside, []byte("outside"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Symlink(outside, d.Path("link")), os.Mkdir(d.Path("dir"), 0o755)); err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{"link", "dir"} {
+		if err := extend(name, 0, "x"); !errors.Is(err, ErrUnsafe) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if f, err := v.Open(name); err == nil {
+			t.Errorf("%s is opened: %s", name, f.Name())
+		}
+	}
+	if data, err := os.ReadFile(outside); err != nil || string(data) != "outside" {
+		t.Errorf("%q, %v", data, err)
+	}
+}

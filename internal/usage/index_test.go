@@ -154,6 +154,7 @@ func TestRules(t *testing.T) {
 		"no error":         {reply(when, "m1", "r1", "s1", `"isApiErrorMessage":false,"error":null,`, in10), ten(1)},
 		"user rows":        {strings.ReplaceAll(reply(when, "m1", "r1", "s1", `"toolUseResult":{"usage":{"input_tokens":5}},`, in10), `"type":"assistant"`, `"type":"user"`), ten(0)},
 		"no usage":         {strings.ReplaceAll(reply(when, "m1", "r1", "s1", "", in10), `"usage"`, `"other"`), ten(0)},
+		"usage elsewhere":  {reply(when, "m1", "r1", "s1", `"usage":{"input_tokens":5,"cache_creation":{"ephemeral_1h_input_tokens":9}},"cache_creation":{"ephemeral_1h_input_tokens":9},"other":{"message":{"usage":{"output_tokens":7}}},`, in10), ten(1)},
 		"no time":          {reply("yesterday", "m1", "r1", "s1", "", in10) + reply("", "m1", "r1", "s1", "", in10), ten(0)},
 		"no id":            {reply(when, "", "r1", "s1", "", in10), ten(1)},
 		"half a row":       {reply(when, "m1", "r1", "s1", "", in10)[:250], ten(0)},
@@ -190,8 +191,8 @@ func TestRules(t *testing.T) {
 		},
 		"advisor": {
 			reply(when, "m1", "r1", "s1", "", in10+`,"iterations":[{"type":"message","input_tokens":10,"output_tokens":1}]`) +
-				reply(when, "m1", "r1", "s1", "", in10+`,"iterations":[{"type":"message","input_tokens":10,"output_tokens":1},{"type":"advisor_message","model":"mid","input_tokens":100,"output_tokens":10},{"type":"advisor_message","model":"gpt-9","input_tokens":7,"output_tokens":7}]`),
-			Total{Replies: 1, Input: 117, Output: 18, Cost: (60 + 300) * 1e-6, Priced: true, Unpriced: 1},
+				reply(when, "m1", "r1", "s1", "", in10+`,"iterations":[{"type":"message","input_tokens":10,"output_tokens":1},{"type":"advisor_message","model":"mid","input_tokens":100,"output_tokens":10,"cache_creation_input_tokens":100,"cache_creation":{"ephemeral_1h_input_tokens":100}},{"type":"advisor_message","model":"gpt-9","input_tokens":7,"output_tokens":7}]`),
+			Total{Replies: 1, Input: 117, Output: 18, Write1h: 100, Cost: (60 + 300 + 400) * 1e-6, Priced: true, Unpriced: 1},
 		},
 		"odd figures": {reply(when, "m1", "r1", "s1", "", `"input_tokens":-5,"output_tokens":1e3,"cache_read_input_tokens":null,"cache_creation_input_tokens":"7"`), Total{Replies: 1, Priced: true}},
 	} {

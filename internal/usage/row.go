@@ -27,60 +27,83 @@ func (r *row) parse(line []byte) bool {
 	if !jsonscan.Is(jsonscan.Find(line, "type"), "assistant") {
 		return false
 	}
-	var message, failed, usage []byte
-	if !jsonscan.Object(line, func(key, value []byte) {
-		switch string(key) {
+	failed, usage := false, false
+	whole := jsonscan.Within(line, into, func(in, key, value []byte) {
+		switch string(in) {
+		case "":
+			failed = failed || r.outer(key, value)
 		case "message":
-			message = value
-		case "requestId":
-			r.request = text(value)
-		case "sessionId":
-			r.session = text(value)
-		case "timestamp":
-			r.time = milliseconds(value)
-		case "uuid":
-			r.uuid = text(value)
-		case "cwd":
-			r.cwd = value
-		case "isSidechain":
-			r.sidechain = jsonscan.True(value)
-		case "forkedFrom":
-			r.origin = text(jsonscan.Member(value, "sessionId"))
-		case "isApiErrorMessage", "error":
-			if string(value) != "false" && string(value) != "null" {
-				failed = value
+			switch string(key) {
+			case "id":
+				r.id = text(value)
+			case "model":
+				r.model = text(value)
 			}
-		}
-	}) || failed != nil || r.time < 0 {
-		return false
-	}
-	jsonscan.Object(message, func(key, value []byte) {
-		switch string(key) {
-		case "id":
-			r.id = text(value)
-		case "model":
-			r.model = text(value)
+		case "forkedFrom":
+			if string(key) == "sessionId" {
+				r.origin = text(value)
+			}
 		case "usage":
-			usage = value
-		}
-	})
-	return string(r.model) != "<synthetic>" && r.usage(usage)
-}
-
-// usage reads the member usage of a message.
-func (r *row) usage(object []byte) bool {
-	return jsonscan.Object(object, func(key, value []byte) {
-		switch string(key) {
-		case "service_tier":
-			r.batch = jsonscan.Is(value, "batch")
-		case "iterations":
-			r.iterations = value
-		default:
+			usage = true
+			r.inner(key, value)
+		case "cache_creation":
 			r.tokens.scan(key, value)
 		}
 	})
+	return whole && !failed && usage && r.time >= 0 && string(r.model) != "<synthetic>"
 }
 
+// into reports whether an object within a row has what is wanted of it.
+func into(in, key []byte) bool {
+	switch string(key) {
+	case "message", "forkedFrom":
+		return in == nil
+	case "usage":
+		return string(in) == "message"
+	case "cache_creation":
+		return string(in) == "usage"
+	}
+	return false
+}
+
+// intoIteration is into for an entry of the usage's iterations.
+func intoIteration(_, key []byte) bool { return string(key) == "cache_creation" }
+
+// outer reads a member of the row itself, and reports whether it says that this is
+// an error.
+func (r *row) outer(key, value []byte) (failed bool) {
+	switch string(key) {
+	case "requestId":
+		r.request = text(value)
+	case "sessionId":
+		r.session = text(value)
+	case "timestamp":
+		r.time = milliseconds(value)
+	case "uuid":
+		r.uuid = text(value)
+	case "cwd":
+		r.cwd = value
+	case "isSidechain":
+		r.sidechain = jsonscan.True(value)
+	case "isApiErrorMessage", "error":
+		return string(value) != "false" && string(value) != "null"
+	}
+	return false
+}
+
+// inner reads a member of the message's usage.
+func (r *row) inner(key, value []byte) {
+	switch string(key) {
+	case "service_tier":
+		r.batch = jsonscan.Is(value, "batch")
+	case "iterations":
+		r.iterations = value
+	default:
+		r.tokens.scan(key, value)
+	}
+}
+
+// scan reads a member of an object that says how many tokens were used.
 func (t *tokens) scan(key, value []byte) {
 	switch string(key) {
 	case "input_tokens":
@@ -91,15 +114,10 @@ func (t *tokens) scan(key, value []byte) {
 		t[cacheRead] = number(value)
 	case "cache_creation_input_tokens":
 		t[cacheWrite] = number(value)
-	case "cache_creation":
-		jsonscan.Object(value, func(key, value []byte) {
-			switch string(key) {
-			case "ephemeral_5m_input_tokens":
-				t[write5m] = number(value)
-			case "ephemeral_1h_input_tokens":
-				t[write1h] = number(value)
-			}
-		})
+	case "ephemeral_5m_input_tokens":
+		t[write5m] = number(value)
+	case "ephemeral_1h_input_tokens":
+		t[write1h] = number(value)
 	}
 }
 
@@ -112,7 +130,7 @@ func (r *row) advice(visit func(model []byte, used tokens)) {
 	jsonscan.Array(r.iterations, func(value []byte) {
 		var kind, model []byte
 		var used tokens
-		jsonscan.Object(value, func(key, value []byte) {
+		jsonscan.Within(value, intoIteration, func(_, key, value []byte) {
 			switch string(key) {
 			case "type":
 				kind = value
