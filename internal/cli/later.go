@@ -1,15 +1,31 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/later"
+	"github.com/ccreload/ccreload/internal/problem"
+)
 
 func (a *app) laterCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "later",
-		Short: "See what your sessions use",
-		Long:  `See what your sessions use.`,
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:     "later",
+		Short:   "See what your sessions use",
+		Long:    `See what your sessions use.`,
+		Example: `  ccreload later stats --days 7`,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.laterStats())
 	return cmd
+}
+
+// laterApp returns the application's directory of the user, and what holds there.
+func (a *app) laterApp() (dir string, profile host.Profile, config later.Config, err error) {
+	if dir = later.AppDir(a.host, a.env.Getenv); dir == "" {
+		return "", host.Profile{}, later.Config{}, problem.Fault("set HOME", "you have no home directory")
+	}
+	profile, err = a.profile(later.Name)
+	return dir, profile, later.ReadConfig(dir, profile), err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/term"
 	"github.com/ccreload/ccreload/internal/usage"
@@ -77,18 +78,16 @@ func zoneOf(name string) (*time.Location, error) {
 }
 
 func (a *app) showStats(q usage.Query, asJSON bool) error {
-	index, err := a.usage()
+	index, prices, err := a.usage()
 	if err != nil {
 		return err
 	}
-	if profile, err := a.profile(laterPlugin); err == nil {
-		q.Prices = profile.PriceTable()
-	}
+	q.Prices = prices
 	stats := index.Stats(q)
 	if asJSON {
 		return a.printJSON(statsJSON(stats))
 	}
-	if stats.Total.Replies == 0 {
+	if len(stats.By) == 0 {
 		fmt.Fprintln(a.stdout, "Nothing was used in this time.")
 		return nil
 	}
@@ -96,19 +95,15 @@ func (a *app) showStats(q usage.Query, asJSON bool) error {
 	return err
 }
 
-// laterPlugin is the plugin whose commands these are.
-const laterPlugin = "cc-later"
-
-// usage returns the index of the logs, brought up to date. What could not be read
-// is said on stderr.
-func (a *app) usage() (*usage.Index, error) {
-	app := usage.AppDir(a.host.Home, a.env.Getenv)
-	roots := usage.Roots(a.host, nil)
-	if app == "" || len(roots) == 0 {
-		return nil, problem.Fault("set HOME", "you have no home directory")
+// usage returns the index of the logs, brought up to date, and what models cost.
+// What could not be read is said on stderr.
+func (a *app) usage() (*usage.Index, models.Prices, error) {
+	app, profile, config, err := a.laterApp()
+	if err != nil {
+		return nil, nil, err
 	}
-	profile, _ := a.profile(laterPlugin)
-	index := usage.Open(filepath.Join(app, "usage"), roots, profile.PriceTable())
+	roots, prices := usage.Roots(a.host, config.Logs), models.Prices(profile.PriceTable())
+	index := usage.Open(filepath.Join(app, "usage"), roots, prices)
 	bar := term.Bar{W: a.stderr}
 	index.Progress = func(_, total int) {
 		if bar.Total = total; total >= worthABar {
@@ -118,7 +113,7 @@ func (a *app) usage() (*usage.Index, error) {
 	report, err := index.Update()
 	bar.Clear()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, u := range report.Unread {
 		if i == maxUnread {
@@ -131,9 +126,9 @@ func (a *app) usage() (*usage.Index, error) {
 		fmt.Fprintf(a.stderr, "ccreload: the index is not kept, so the next call reads all logs again: %s\n", term.Line(report.NotKept.Error()))
 	}
 	if report.Logs == 0 && index.Empty() {
-		return nil, problem.Fault("CLAUDE_CONFIG_DIR says where Claude Code keeps its logs, if not in ~/.claude", "there are no logs of Claude Code in %s", strings.Join(roots, ", "))
+		return nil, nil, problem.Fault("CLAUDE_CONFIG_DIR says where Claude Code keeps its logs, if not in ~/.claude", "there are no logs of Claude Code in %s", strings.Join(roots, ", "))
 	}
-	return index, nil
+	return index, prices, nil
 }
 
 const (
@@ -196,8 +191,8 @@ func statsTable(q usage.Query, s usage.Stats) string {
 	rows = append(rows, statsRow("total", s.Total))
 	var b strings.Builder
 	b.WriteString(aligned(rows))
-	if s.Total.Unpriced > 0 {
-		fmt.Fprintf(&b, "\n%s of models without a known price: what they cost is missing.\n", term.Count(int(s.Total.Unpriced), "part"))
+	if len(s.NoPrice) > 0 {
+		fmt.Fprintf(&b, "\nNo price is known for %s, which the cost is without.\n", term.Line(strings.Join(s.NoPrice, ", ")))
 	}
 	return b.String()
 }
@@ -212,13 +207,17 @@ func statsRow(key string, t usage.Total) []string {
 
 // cost says what a total costs, with a + where a part is missing.
 func cost(t usage.Total) string {
-	switch {
-	case !t.Priced && t.Unpriced > 0:
+	if !t.Priced && t.Unpriced > 0 {
 		return "unpriced"
-	case t.Unpriced > 0:
-		return fmt.Sprintf("$%.2f+", t.Cost)
 	}
-	return fmt.Sprintf("$%.2f", t.Cost)
+	s := fmt.Sprintf("$%.2f", t.Cost)
+	if t.Cost > 0 && t.Cost < 0.005 {
+		s = "<$0.01"
+	}
+	if t.Unpriced > 0 {
+		s += "+"
+	}
+	return s
 }
 
 // aligned returns rows as lines, the first column to the left and the others to the

@@ -1,6 +1,8 @@
 package usage
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
@@ -44,8 +46,9 @@ type Total struct {
 
 // Stats are statistics: of all, and by key.
 type Stats struct {
-	Total Total
-	By    map[string]Total
+	Total   Total
+	By      map[string]Total
+	NoPrice []string // the models whose price is not known, sorted
 }
 
 // Unknown is the key of replies that do not say what they are of.
@@ -88,7 +91,11 @@ func (x *Index) Stats(q Query) Stats {
 		of.add(c, cost, priced)
 		stats.By[key] = of
 		stats.Total.add(c, cost, priced)
+		if model = cmp.Or(model, Unknown); !priced && !slices.Contains(stats.NoPrice, model) {
+			stats.NoPrice = append(stats.NoPrice, model)
+		}
 	}
+	slices.Sort(stats.NoPrice)
 	return stats
 }
 
