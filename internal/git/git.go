@@ -1,12 +1,29 @@
-// Package git asks the git command about the user's repository, and makes one
-// kind of commit in it.
+// Package git asks the git command about the user's repository, makes one kind
+// of commit in it, and keeps worktrees in which agents work for the user.
 //
 // Every call has a deadline, a bounded answer, and an environment without the
 // variables by which a caller (a hook of git itself, an editor) would point
 // git at another repository or index. Calls that only read run nothing a
 // repository's configuration names: no file system monitor, hook, filter,
 // external diff, pager or signature check, and no transport. The package never
-// stages, stashes, checks out or removes anything of the user's.
+// stages, stashes, checks out or removes anything of the user's; what a
+// fast-forward changes in their files, Worktree.Integrate says.
+//
+// Of a worktree of ours (Worktree) the files are made, changed and taken away.
+// What that runs:
+//
+//   - When it is made, and when a merge brings the user's files along, no hook of
+//     the repository. The content filters of the configuration do run, lest an
+//     agent works on pointers or on what is encrypted, and lest its commit holds
+//     a file as plain text. A clone brings no configuration along. One whose
+//     filter fails (git-lfs without the object and without the network) gets no
+//     worktree.
+//   - On a commit and on a merge in a worktree of ours, the hooks, filters,
+//     merge drivers and signing of the user's own commits. Since what an agent
+//     wrote must not become a program that runs unwatched, a change to the hooks
+//     themselves is refused before.
+//
+// Nothing is ever forced.
 package git
 
 import (
@@ -18,6 +35,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -71,9 +89,11 @@ type call struct {
 	stdin   string
 	timeout time.Duration // 0 means readTime
 	holds   *os.File      // stays open in everything that the call starts
+	limit   int           // bytes of the answer that are kept; 0 means outputLimit
 
 	pathspecMagic bool // --literal-pathspecs is left out
 	mutates       bool // hooks of the repository may run, and are interrupted before they are killed
+	checksOut     bool // writes files: what a partial clone lacks is fetched, and git may tidy up before it is killed
 	unattended    bool // see Repo.Unattended
 }
 
@@ -117,9 +137,11 @@ func (c call) run(ctx context.Context) ([]byte, error) {
 		args = append(args, "--literal-pathspecs")
 	}
 	killDelay := tidyTime
-	config := slices.Concat(quiet, c.config)
+	config := slices.Concat(quiet, longPaths(), c.config)
 	if !c.mutates {
-		killDelay = 0
+		if !c.checksOut {
+			killDelay = 0
+		}
 		config = append(config, readOnly...)
 	}
 	for _, kv := range config {
@@ -128,13 +150,16 @@ func (c call) run(ctx context.Context) ([]byte, error) {
 	cmd := exec.Command(path, append(args, c.args...)...)
 	cmd.Dir = c.dir
 	cmd.Env = append(environ(os.Environ(), c.mutates, c.unattended), c.env...)
+	if c.checksOut {
+		cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return kv == noLazyFetch || kv == noTransport })
+	}
 	if c.stdin != "" {
 		cmd.Stdin = strings.NewReader(c.stdin)
 	}
 	if c.holds != nil {
 		cmd.ExtraFiles = []*os.File{c.holds}
 	}
-	stdout, stderr := head{limit: outputLimit}, head{limit: stderrLimit}
+	stdout, stderr := head{limit: cmp.Or(c.limit, outputLimit)}, head{limit: stderrLimit}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = proc.Run(ctx, cmd, killDelay)
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
@@ -172,6 +197,15 @@ func says(err error, words ...string) bool {
 	return errors.As(err, &e) && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(e.Stderr, w) })
 }
 
+// longPaths has git on Windows take paths of more than 260 characters, which a
+// worktree in a directory of ours soon has.
+func longPaths() []string {
+	if runtime.GOOS == "windows" {
+		return []string{"core.longpaths=true"}
+	}
+	return nil
+}
+
 // head keeps the first limit bytes written to it and drops the rest, so that
 // the writer never blocks.
 type head struct {
@@ -199,6 +233,11 @@ var kept = []string{
 	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH",
 }
 
+const (
+	noLazyFetch = "GIT_NO_LAZY_FETCH=1"
+	noTransport = "GIT_ALLOW_PROTOCOL=none"
+)
+
 // environ returns the environment of a call, made from that of this process.
 func environ(parent []string, mutates, unattended bool) []string {
 	out := make([]string, 0, len(parent)+10)
@@ -218,7 +257,7 @@ func environ(parent []string, mutates, unattended bool) []string {
 		// No lock is taken to write a refreshed index, and nothing is fetched,
 		// not even an object a partial clone lacks.
 		// Its messages are compared, so they must be the untranslated ones.
-		out = append(out, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
+		out = append(out, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", noLazyFetch, noTransport)
 	}
 	return out
 }

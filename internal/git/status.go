@@ -47,39 +47,46 @@ func (r *Repo) Status(ctx context.Context) (Status, error) {
 	return s, err
 }
 
-// parseStatus reads the answer of git status --porcelain=v2 --branch -z. A
-// last record without its NUL was cut off and does not count.
+// parseStatus reads the answer of git status --porcelain=v2 --branch -z.
 func parseStatus(out string) (Status, error) {
 	var s Status
+	err := eachRecord(out, func(kind, fields, path string) {
+		switch kind {
+		case "#":
+			s.header(path)
+		case "?":
+			s.Files = append(s.Files, File{Path: path, Staged: '?', Worktree: '?'})
+		case "!":
+		default:
+			s.Files = append(s.Files, File{Path: path, Staged: fields[0], Worktree: fields[1], Unmerged: kind == "u"})
+		}
+	})
+	return s, err
+}
+
+// eachRecord calls fn for each record of git status --porcelain=v2 -z: with its
+// kind, the path, which is the last field and may hold spaces itself, and the
+// fields between them, which begin with the two letters and a space. A last
+// record without its NUL was cut off and does not count.
+func eachRecord(out string, fn func(kind, fields, path string)) error {
 	for out != "" {
 		record, rest, whole := strings.Cut(out, "\x00")
 		if !whole {
 			break
 		}
 		out = rest
-		kind, fields, _ := strings.Cut(record, " ")
-		switch kind {
-		case "#":
-			s.header(fields)
-		case "?":
-			s.Files = append(s.Files, File{Path: fields, Staged: '?', Worktree: '?'})
-		case "!":
-		case "1", "2", "u":
-			// The path is the last field and may hold spaces itself.
-			before := map[string]int{"1": 7, "2": 8, "u": 9}[kind]
-			parts := strings.SplitN(fields, " ", before+1)
-			if len(parts) != before+1 || len(parts[0]) != 2 {
-				return s, fmt.Errorf("git status: record %q is not understood", record)
-			}
-			if kind == "2" {
-				_, out, _ = strings.Cut(out, "\x00") // where it was renamed from
-			}
-			s.Files = append(s.Files, File{Path: parts[before], Staged: parts[0][0], Worktree: parts[0][1], Unmerged: kind == "u"})
-		default:
-			return s, fmt.Errorf("git status: record %q is not understood", record)
+		kind, tail, _ := strings.Cut(record, " ")
+		before, known := map[string]int{"#": 0, "?": 0, "!": 0, "1": 7, "2": 8, "u": 9}[kind]
+		parts := strings.SplitN(tail, " ", before+1)
+		if !known || len(parts) != before+1 || before > 0 && len(parts[0]) != 2 {
+			return fmt.Errorf("git status: record %q is not understood", record)
 		}
+		if kind == "2" {
+			_, out, _ = strings.Cut(out, "\x00") // where it was renamed from
+		}
+		fn(kind, strings.Join(parts[:before], " "), parts[before])
 	}
-	return s, nil
+	return nil
 }
 
 func (s *Status) header(line string) {

@@ -1,6 +1,10 @@
 package proc
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,4 +73,32 @@ func TestAStoppedProcessDoesNotLive(t *testing.T) {
 	}
 	eventually(t, "the stopped process is dead", id.Ended)
 	cmd.Wait()
+}
+
+func TestWorkingIn(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	below := filepath.Join(dir, "a", "b")
+	if err := os.MkdirAll(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cat := exec.Command("cat")
+	cat.Dir = below
+	in, err := cat.StdinPipe()
+	if err != nil || cat.Start() != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]bool{dir: true, below: true, filepath.Join(dir, "a"): true, filepath.Join(dir, "a", "c"): false, dir + "/a/b/": false} {
+		if got, err := WorkingIn(at); err != nil || slices.Contains(got, cat.Process.Pid) != want {
+			t.Errorf("WorkingIn(%q) = %v, %v", at, got, err)
+		}
+	}
+	in.Close()
+	cat.Wait()
+	if got, err := WorkingIn(dir); err != nil || len(got) > 0 {
+		t.Errorf("after it ended: %v, %v", got, err)
+	}
 }
