@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/cli/cmdline"
 	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/measure"
 	"github.com/ccreload/ccreload/internal/problem"
@@ -52,10 +53,19 @@ docs/continuity.md says what the figures mean and what they do not.`,
 			}
 			report := measure.Sum(append(a.measureAll(paths, page), skipped...))
 			if asJSON {
-				return a.printJSON(report)
+				err = a.printJSON(report)
+			} else {
+				_, err = io.WriteString(a.stdout, term.Visible(measured(report)))
 			}
-			_, err = io.WriteString(a.stdout, term.Visible(measured(report)))
-			return err
+			switch {
+			case err != nil:
+				return err
+			case report.Sessions == 0:
+				return problem.Fault("a session needs 10 tool calls before one of the moments at which it is cut, and 3 after it", "nothing was measured")
+			case slices.ContainsFunc(skipped, func(r measure.Result) bool { return slices.Contains(args, r.Path) }):
+				return cmdline.ErrFailed // what was asked for is named above
+			}
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
@@ -83,12 +93,10 @@ func (a *app) transcripts(args []string) (paths []string, skipped []measure.Resu
 		return paths, nil, nil
 	}
 	for _, arg := range args {
-		err := filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
 			switch {
-			case err != nil && path == arg:
-				return err
 			case err != nil:
-				skipped = append(skipped, measure.Result{Path: path, Err: err})
+				skipped = append(skipped, measure.Result{Path: path, Err: errors.Unwrap(err)})
 			case d.IsDir() && d.Name() == "subagents" && path != arg:
 				return fs.SkipDir
 			case !d.IsDir() && (path == arg || transcript.IsSession(d.Name())) && !slices.Contains(paths, filepath.Clean(path)):
@@ -96,11 +104,8 @@ func (a *app) transcripts(args []string) (paths []string, skipped []measure.Resu
 			}
 			return nil
 		})
-		if err != nil {
-			return nil, nil, problem.Input("name a transcript or a directory of them", "%q cannot be read: %v", arg, errors.Unwrap(err))
-		}
 	}
-	if len(paths) == 0 {
+	if len(paths) == 0 && len(skipped) == 0 {
 		return nil, nil, problem.Input("transcripts end in .jsonl; Claude Code keeps them in ~/.claude/projects", "no transcript in %q", strings.Join(args, " "))
 	}
 	return paths, skipped, nil

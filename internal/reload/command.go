@@ -39,6 +39,8 @@ type Written struct {
 	// Instead says what was saved in the place of a digest that says nothing, ""
 	// for that digest itself.
 	Instead string
+	// Unkept says why digests are not kept in the history.
+	Unkept error
 }
 
 // MaxDigest is the largest digest that is taken, in bytes.
@@ -102,6 +104,7 @@ func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
 	if err != nil {
 		return Written{}, fmt.Errorf("the digest was not written: %w", err)
 	}
+	w.Unkept = historyProblem(dir)
 	return w, nil
 }
 
@@ -164,7 +167,7 @@ func (d Store) Take() (doc string, taken bool, err error) {
 		return "", false, err
 	}
 	tracked := checkTrust(dir).tracked
-	last, left := unwritten(dir)
+	last, left := d.unwritten(dir)
 	if left && !(ok && notes.FrontValue(doc, keyOwner) == d.Session) && !d.takes(dir) && len(tracked) == 0 {
 		doc, err = d.build(last)
 		return doc, false, err

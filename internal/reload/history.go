@@ -254,7 +254,11 @@ func tell(tx *state.Tx, session string) (line string, err error) {
 		return "", nil
 	}
 	s.replaced = without(s.replaced, session)
-	return textReplaced, s.write(tx)
+	line = textReplaced
+	if doc, _, err := readDigest(tx); err == nil && handover.FileName(notes.FrontValue(doc, keyOwner)) == session {
+		line = textIsBack
+	}
+	return line, s.write(tx)
 }
 
 // errNotKept is why a digest is not replaced.
@@ -300,7 +304,8 @@ type Kept struct {
 // newest first. Nothing is shown of what git tracks.
 func (d Store) History() ([]Kept, error) {
 	dir := dirOf(d.Project)
-	tracked := slices.DeleteFunc(checkTrust(dir).tracked, func(name string) bool { return name != digestFile && name != historyDir })
+	all := checkTrust(dir).tracked
+	tracked := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name != digestFile && name != historyDir })
 	if len(tracked) > 0 {
 		return nil, errors.New(textTracked(tracked))
 	}
@@ -321,7 +326,44 @@ func (d Store) History() ([]Kept, error) {
 		number++
 		list = append(list, k)
 	}
+	// Where the history takes nothing, copies are set aside beside the digest.
+	for _, name := range asides(dir) {
+		if slices.Contains(all, name) {
+			continue
+		}
+		k := d.kept(dir, name, number+1)
+		if !slices.ContainsFunc(list, func(o Kept) bool { return k.doc != "" && sameDigest(k.doc, o.doc) }) {
+			number++
+			list = append(list, k)
+		}
+	}
 	return list, nil
+}
+
+// asides returns the copies that were set aside beside the digest, the newest
+// first.
+func asides(dir state.Dir) []string {
+	view := dir.View()
+	defer view.Close()
+	names := slices.DeleteFunc(view.Names(), func(name string) bool {
+		return !strings.HasPrefix(name, sidePrefix) || name == digestFile || !owns(name) || view.Kind(name) != state.File
+	})
+	slices.SortStableFunc(names, func(a, b string) int {
+		_, at := view.Stat(a)
+		_, bt := view.Stat(b)
+		return bt.Compare(at)
+	})
+	return names
+}
+
+// historyProblem returns what keeps the history from taking a digest, nil for
+// nothing.
+func historyProblem(dir state.Dir) error {
+	err := dir.Sub(historyDir).WithLock(historyTimeout, func(*state.Tx) error { return nil })
+	if errors.Is(err, state.ErrBusy) {
+		return nil
+	}
+	return err
 }
 
 // kept reads one digest for the list.
@@ -416,8 +458,18 @@ func (d Store) Restore(number int, arm bool) (Restored, error) {
 	answer := checkTrust(dir)
 	r := Restored{Kept: k}
 	err = dir.WithLock(lockTimeout, func(tx *state.Tx) error {
+		if err := see(tx); errors.Is(err, state.ErrBusy) {
+			return err
+		}
+		lost := readSeen(tx).replaced
 		if err := replace(tx, k.doc, k.Written); err != nil {
 			return err
+		}
+		// Whose page it was is told all the same that it was gone for a while.
+		back := readSeen(tx)
+		back.replaced = without(lost, handover.FileName(d.Session))
+		if err := back.write(tx); err != nil {
+			d.Env.Log("nobody is told", "error", err.Error())
 		}
 		if arm {
 			_, answer.wrote = tx.Stat(digestFile)

@@ -3,6 +3,7 @@ package reload
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -133,6 +134,71 @@ func TestHistoryWithObstacles(t *testing.T) {
 		if !found {
 			t.Errorf("%s: the page is gone: %v", name, w.names())
 		}
+		// It is found again by the commands as well.
+		list, err := w.store("s1").History()
+		if i := slices.IndexFunc(list, func(k Kept) bool { return k.doc == ownPage("s1", "one") }); i < 0 || err != nil {
+			t.Errorf("%s: not in the list %+v, %v", name, list, err)
+		} else if _, err := w.store("s1").Restore(list[i].Number, false); err != nil || w.read(digestFile) != ownPage("s1", "one") {
+			t.Errorf("%s: %v, %q", name, err, w.read(digestFile))
+		}
+		wrote, err := w.store("s1").Write([]byte(ownPage("s1", "three")), "", false)
+		if useless := name[:2] == "a "; err != nil || strings.Contains(wrote.String(), "not kept in .reload/history") != useless {
+			t.Errorf("%s: %v, %s", name, err, wrote)
+		}
+	}
+}
+
+// A copy beside the digest that the repository brought along is nobody's of here.
+func TestListLeavesOutWhatGitTracks(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	w := newWorld(t)
+	w.put(asideName("s0"), ownPage("s0", "theirs"))
+	gitIn(t, w.project, "init", "-q")
+	gitIn(t, w.project, "add", "-f", w.path(asideName("s0")))
+	w.put(asideName("s1"), ownPage("s1", "ours"))
+	list, err := w.store("s1").History()
+	if err != nil || len(list) != 1 || list[0].Intent != "ours" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// Whose page was restored before its next turn ended is told what has happened.
+func TestOwnerIsToldAfterARestore(t *testing.T) {
+	t.Parallel()
+	for by, want := range map[string]string{"": textIsBack, "s2": textIsBack, "s1": ""} {
+		w := newWorld(t)
+		w.by(ownPage("s1", "one"))
+		w.on(host.Stop, "s1")
+		w.by("mine") // seen by nobody
+		if _, err := w.store(by).Restore(0, false); err != nil || w.read(digestFile) != ownPage("s1", "one") {
+			t.Fatalf("%q: %v, %q", by, err, w.read(digestFile))
+		}
+		plain(t, w.on(host.Stop, "s9"))
+		if out := w.on(host.Stop, "s1"); out.Message != want {
+			t.Errorf("restored by %q: %q", by, out.Message)
+		}
+		plain(t, w.on(host.Stop, "s1"))
+	}
+}
+
+// A snapshot turn that ends without a page leaves the one before it.
+func TestDigestDeletedInASnapshotTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).at(900_000, "claude-opus-5-5")
+	w.put(configFile, "context_budget_mode: snapshot\n")
+	w.by(ownPage("s1", "one"))
+	if out := w.on(host.Stop, "s1"); out.Continue == "" {
+		t.Fatalf("no snapshot: %+v", out)
+	}
+	if err := os.Remove(w.path(digestFile)); err != nil {
+		t.Fatal(err)
+	}
+	says(t, w.on(host.Stop, "s1").Message, "is gone", "back in its place and armed")
+	if got := w.read(digestFile); got != ownPage("s1", "one") || !w.has(armFile) {
+		t.Errorf("%q, %v", got, w.names())
 	}
 }
 

@@ -31,20 +31,36 @@ type opened struct {
 	id         string // as sessionKey has it
 	client     handover.Client
 	began      time.Time
-	told       bool // somebody was told that it left no digest
+	told       time.Time // when somebody was told that it left no digest, zero for never
 	transcript string
 }
 
+// wasTold reports whether somebody was told that the session left no digest.
+func (o opened) wasTold() bool { return !o.told.IsZero() }
+
 func (o opened) String() string {
 	told := "-"
-	if o.told {
-		told = "told"
+	if o.wasTold() {
+		told = toldMark + strconv.FormatInt(o.told.UnixMilli(), 10)
 	}
 	client := o.client.String()
 	if client == "" {
 		client = "-"
 	}
 	return strings.Join([]string{strconv.FormatInt(o.began.UnixMilli(), 10), client, told, o.transcript}, " ")
+}
+
+// toldMark goes before the time at which somebody was told.
+const toldMark = "told"
+
+// readTold reads that time. An older version noted none.
+func readTold(s string) time.Time {
+	at, ok := strings.CutPrefix(s, toldMark)
+	if !ok {
+		return time.Time{}
+	}
+	ms, _ := strconv.ParseInt(at, 10, 64)
+	return time.UnixMilli(ms)
 }
 
 // readOpened returns the sessions in the order in which they were noted.
@@ -56,7 +72,7 @@ func readOpened(from state.Reader) (list []opened) {
 			continue
 		}
 		ms, _ := strconv.ParseInt(f[0], 10, 64)
-		list = append(list, opened{id, handover.ParseClient(f[1]), time.UnixMilli(ms), f[2] == "told", f[3]})
+		list = append(list, opened{id, handover.ParseClient(f[1]), time.UnixMilli(ms), readTold(f[2]), f[3]})
 	}
 	return list
 }
@@ -82,6 +98,9 @@ func begun(list []opened, call *host.Call, last string) []opened {
 		id: sessionKey(call.Payload), client: handover.Here(call.Host),
 		began: call.Env.Now(), transcript: call.Payload.TranscriptPath,
 	}
+	if i := slices.IndexFunc(list, func(o opened) bool { return o.id == self.id }); i >= 0 {
+		self.told = list[i].told
+	}
 	newest := ""
 	if len(list) > 0 {
 		newest = list[len(list)-1].id
@@ -94,13 +113,15 @@ func begun(list []opened, call *host.Call, last string) []opened {
 			return o.client.Same(self.client) || o.client.PID == 0 && self.client.PID == 0 && o.id == newest
 		case !isStartup(source):
 			return false
-		case o.told:
+		case o.wasTold():
 			return last != ""
 		}
 		return o.id != last && o.over(call.Env)
 	})
 	for i := range list {
-		list[i].told = list[i].told || list[i].id == last
+		if list[i].id == last {
+			list[i].told = call.Env.Now()
+		}
 	}
 	if self.id == "" || self.transcript == "" {
 		return list
@@ -118,7 +139,8 @@ func isStartup(source string) bool {
 type left struct {
 	opened
 	prompts int
-	since   bool // they came after a digest of that session
+	since   bool      // they came after a digest of that session
+	asked   time.Time // the newest of them
 	at      time.Time
 }
 
@@ -131,10 +153,9 @@ func leftBehind(call *host.Call, dir state.Dir) (l left, ok bool) {
 		if o.id == sessionKey(call.Payload) || !o.over(call.Env) {
 			continue
 		}
-		if o.told {
-			return left{}, false
-		}
-		return o.left(dir)
+		l, ok := o.left(dir)
+		// One that was gone on with, and left again, is another matter.
+		return l, ok && (!o.wasTold() || l.asked.After(o.told))
 	}
 	return left{}, false
 }
@@ -151,7 +172,11 @@ func (o opened) left(dir state.Dir) (l left, ok bool) {
 	}
 	wrote := lastDigest(dir, o.id)
 	facts, err := transcript.ReadFacts(path, wrote)
-	return left{o, len(facts.Prompts), !wrote.IsZero(), info.ModTime()}, err == nil && len(facts.Prompts) > 0
+	l = left{opened: o, prompts: len(facts.Prompts), since: !wrote.IsZero(), at: info.ModTime()}
+	if l.prompts > 0 {
+		l.asked = facts.Prompts[0].Time
+	}
+	return l, err == nil && l.prompts > 0
 }
 
 // lastDigest returns when the newest digest of a session was written, the zero
@@ -187,10 +212,12 @@ func (t *thread) bothOpen(from state.Reader, arm handover.Arm, owner string) boo
 }
 
 // unwritten returns the session that somebody was told of, for which a digest is
-// still to be made.
-func unwritten(from state.Reader) (opened, bool) {
+// still to be made; one that was resumed since speaks for itself.
+func (d Store) unwritten(from state.Reader) (opened, bool) {
 	list := readOpened(from)
-	i := slices.IndexFunc(list, func(o opened) bool { return o.told })
+	i := slices.IndexFunc(list, func(o opened) bool {
+		return o.wasTold() && o.id != handover.FileName(d.Session) && o.over(d.Env)
+	})
 	if i < 0 {
 		return opened{}, false
 	}

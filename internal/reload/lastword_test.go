@@ -55,6 +55,35 @@ func TestLastSessionLeftNoDigest(t *testing.T) {
 	}
 }
 
+// Somebody was told of a session once; only what was asked in it since is news.
+func TestToldOnceEvenIfResumed(t *testing.T) {
+	t.Parallel()
+	const line = "the last session"
+	w := newWorld(t)
+	starts := func(pid int, session, how string) string {
+		for old := range w.alive {
+			delete(w.alive, old)
+		}
+		own := w.transcript
+		if session != "s1" {
+			w.transcript += session
+		}
+		defer func() { w.transcript = own }()
+		return w.in(pid).on(host.SessionStart, session, source(how)).Message
+	}
+	starts(11, "s1", "startup")
+	w.worked()
+	says(t, starts(12, "s2", "startup"), line)
+	starts(13, "s1", "resume")
+	if got := starts(14, "s3", "startup"); strings.Contains(got, line) {
+		t.Errorf("told again: %s", got)
+	}
+	starts(15, "s1", "resume")
+	w.worked(typed(w.now.Add(time.Second), "and now the lexer"))
+	w.now = w.now.Add(time.Minute)
+	says(t, starts(16, "s4", "startup"), line)
+}
+
 func TestBuildFromTheLastTranscript(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

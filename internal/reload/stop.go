@@ -287,7 +287,8 @@ func (s *stopRun) finish(tx *state.Tx) (host.Output, error) {
 	facts, page, err := s.pages(tx, begin)
 	out := host.Output{}
 	var better time.Time // when the page was written that takes the place of one that says nothing
-	if err == nil && facts.Thin && facts.Fresh {
+	gone := !facts.Present && tx.Kind(digestFile) == state.Absent
+	if err == nil && (gone || facts.Thin && facts.Fresh) {
 		if better, err = restoreGood(tx, begin.Session); !better.IsZero() {
 			facts.Present = true
 		}
@@ -308,7 +309,7 @@ func (s *stopRun) finish(tx *state.Tx) (host.Output, error) {
 		} else {
 			out.Message = textArmed(facts)
 			if !better.IsZero() {
-				out.Message = textKeptGood(begin.Now.Sub(better))
+				out.Message = textKeptGood(gone, begin.Now.Sub(better))
 			}
 		}
 	}

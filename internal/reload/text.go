@@ -12,6 +12,7 @@ import (
 	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 // Everything a person or the model reads from this plugin stands in this file.
@@ -99,9 +100,14 @@ func textNoDigest(another bool) string {
 	return "cc-reload: no digest was written, so nothing is armed: /clear now would lose the thread. Have one written with /cc-reload:snapshot first."
 }
 
-// textKeptGood is textArmed where the page that was written says nothing.
-func textKeptGood(old time.Duration) string {
-	return fmt.Sprintf("cc-reload: the new digest says nothing to go on with. The one of %s ago is back in its place and armed; /cc-reload:snapshot writes a new one before you /clear.", notes.Age(int(old.Seconds())))
+// textKeptGood is textArmed where the page that was written says nothing, or is
+// gone.
+func textKeptGood(gone bool, old time.Duration) string {
+	why := "the new digest says nothing to go on with"
+	if gone {
+		why = "no digest was written, and the one that was there is gone"
+	}
+	return fmt.Sprintf("cc-reload: "+why+". The one of %s ago is back in its place and armed; /cc-reload:snapshot writes a new one before you /clear.", notes.Age(int(old.Seconds())))
 }
 
 // textForm is the form of the digest without its Markdown, as the brief and the
@@ -120,10 +126,14 @@ const (
 	textOurs    = "this session"
 	textEarlier = "an earlier session"
 	textNoOwner = "unknown"
+	textAnother = "another session"
 )
 
 // textReplaced is for the session whose digest it was.
 const textReplaced = "cc-reload: something else replaced the digest of this session. Yours is kept: `ccreload reload restore` in a terminal brings it back, and keeps the other one."
+
+// textIsBack is textReplaced once it was restored.
+const textIsBack = "cc-reload: something else had replaced the digest of this session. It was restored since, and the other one is kept: see `ccreload reload list`."
 
 func textNotKept(err error) string {
 	return fmt.Sprintf("what it would replace could not be kept (%v); save or remove .reload/%s first", err, digestFile)
@@ -187,6 +197,9 @@ func (w Written) String() string {
 	}
 	if len(w.Lacks) > 0 {
 		fmt.Fprintf(&b, "It lacks %s.\n", strings.Join(w.Lacks, ", "))
+	}
+	if w.Unkept != nil {
+		fmt.Fprintf(&b, "Digests are not kept in .reload/%s (%v). Until that is put right, the one that is replaced is copied beside it.\n", historyDir, term.OneLine(w.Unkept.Error()))
 	}
 	return b.String()
 }
@@ -262,7 +275,7 @@ func (s Status) String() string {
 	default:
 		by := ""
 		if d.Session != "" {
-			by = ", by session " + d.Session
+			by = ", by " + s.whose(d.Session)
 		}
 		line("Digest", "%s, %s old%s", d.Path, notes.Age(d.AgeSeconds), by)
 		if d.Intent != "" {
@@ -276,7 +289,7 @@ func (s Status) String() string {
 	case s.Blocked != "":
 		line("Armed", "NOT armed: %s", s.Blocked)
 	case s.Armed && s.ArmedBy != "":
-		line("Armed", "yes, by session %s: the next session starts with the digest", shortID(s.ArmedBy))
+		line("Armed", "yes, by %s: the next session starts with the digest", s.whose(s.ArmedBy))
 	case s.Armed:
 		line("Armed", "yes: the next session starts with the digest")
 	case s.ArmOdd:
@@ -295,6 +308,14 @@ func (s Status) String() string {
 		}
 	}
 	return b.String()
+}
+
+// whose names a session, without its id, which nobody knows a session by.
+func (s Status) whose(session string) string {
+	if session == s.Session {
+		return textOurs
+	}
+	return textAnother
 }
 
 // windowFrom says who decided the window.
@@ -413,9 +434,6 @@ func textKept(owner string, kept bool) string {
 func textMissing(lacks []string) string {
 	return "cc-reload: the digest lacks " + strings.Join(lacks, ", ") + ". The next session starts from it, so add what is missing before you stop."
 }
-
-// shortID keeps an id that somebody else may have written from filling the screen.
-func shortID(id string) string { return notes.Line(id, 40) }
 
 // The mechanical digest.
 

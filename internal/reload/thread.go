@@ -66,7 +66,7 @@ func sessionStart(call *host.Call) (host.Output, error) {
 	out, err := t.Start(func(tx *state.Tx) {
 		t.Try("the session was not noted", func() error {
 			list := readOpened(tx)
-			noted = slices.ContainsFunc(list, func(o opened) bool { return o.id == last.id && !o.told })
+			noted = slices.ContainsFunc(list, func(o opened) bool { return o.id == last.id && o.told.Equal(last.told) })
 			return writeOpened(tx, begun(list, call, last.id))
 		}())
 		if newContext(call.Payload.Source) {

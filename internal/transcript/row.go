@@ -31,10 +31,11 @@ type row struct {
 }
 
 // parseRow reads a line. False means that it is no complete JSON object.
-// Zero bytes around a row are what a crash of the machine leaves behind.
+// Zero bytes around a row are what a crash of the machine leaves behind, and a byte
+// order mark before the first one what an editor does.
 func parseRow(line []byte) (row, bool) {
 	var r row
-	ok := jsonscan.Object(bytes.Trim(line, "\x00"), func(key, value []byte) {
+	ok := jsonscan.Object(bytes.TrimPrefix(bytes.Trim(line, "\x00"), []byte("\ufeff")), func(key, value []byte) {
 		switch string(key) {
 		case "type":
 			r.kind = value
