@@ -12,7 +12,6 @@ import (
 	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/redact"
 	"github.com/ccreload/ccreload/internal/shell"
-	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
@@ -51,6 +50,8 @@ type document struct {
 	Home    string
 	// Headings are the titles of the sections.
 	Headings []string
+
+	root string // what base returned
 }
 
 // Page returns the document of a session of which only the facts are known: what
@@ -162,6 +163,9 @@ func (d *document) status(room notes.Room) []string {
 				out = append(out, "  - `"+c.ID+"` "+d.line(c.Subject, lineText))
 			}
 		}
+	}
+	if base := d.base(); base != d.At.Top {
+		out = append(out, "- "+fmt.Sprintf(textBase, d.code(base, lineText)))
 	}
 	for _, line := range notes.Touched(d.Facts, room, "`", d.path) {
 		out = append(out, "- "+line)
@@ -322,9 +326,17 @@ func (d *document) gotchas(room notes.Room) []string {
 	return out
 }
 
+// base is the directory that paths are written from.
+func (d *document) base() string {
+	if d.root == "" {
+		d.root = notes.Base(d.Facts, d.At.Top)
+	}
+	return d.root
+}
+
 // path returns a path as people read it, below the top or below ~.
 func (d *document) path(p string) string {
-	if rel, ok := state.Below(d.At.Top, p); ok && filepath.IsAbs(p) {
+	if rel := notes.Below(d.base(), p); rel != "" {
 		p = filepath.ToSlash(rel)
 	}
 	return strings.ReplaceAll(d.line(p, lineText), "`", "'")

@@ -63,6 +63,7 @@ const (
 	textClean      = "Nothing is uncommitted."
 	textCommits    = "Last commits:"
 	textRan        = "ran: "
+	textBase       = "Paths are below %s"
 	textAlso       = "also run: "
 	textMore       = "%d more"
 	textBegun      = " (begun)"

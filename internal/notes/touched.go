@@ -3,10 +3,13 @@ package notes
 import (
 	"fmt"
 	"path"
+	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
@@ -120,6 +123,26 @@ func Touched(f transcript.Facts, room Room, mark string, show func(path string) 
 		}
 	}
 	return lines
+}
+
+// Base returns the directory that paths are written from: the project's, and for a
+// session that touched nothing there, the one it stood in.
+func Base(f transcript.Facts, project string) string {
+	in := func(dir string) bool {
+		return dir != "" && slices.ContainsFunc(f.Files, func(file transcript.File) bool { return Below(dir, file.Path) != "" })
+	}
+	if !in(project) && in(f.Cwd) {
+		return f.Cwd
+	}
+	return project
+}
+
+// Below returns an absolute path as one below dir, "" where it is not.
+func Below(dir, p string) string {
+	if rel, ok := state.Below(dir, p); ok && filepath.IsAbs(p) {
+		return rel
+	}
+	return ""
 }
 
 // Some returns the first most of list, each as show has it, and how many more

@@ -3,7 +3,6 @@ package reload
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/redact"
-	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/transcript"
 )
 
@@ -27,6 +25,8 @@ type mechanical struct {
 	Branch    string
 	Dirty     []string         // files with changes that are not committed
 	Left      []notes.OpenItem // what earlier sessions left open
+
+	root string // what base returned
 }
 
 // How much of each kind a mechanical digest holds: entries, and characters of
@@ -59,6 +59,7 @@ func (m mechanical) digest() string {
 	front := func(body string) string {
 		return notes.WithFront(body, keyOwner, m.Session, keyUpdated, m.Now.UTC().Format(time.RFC3339), keyIntent, intent)
 	}
+	m.base() // once for all pages that are tried
 	body := notes.Fill(mechPage-host.Len(front("")), func(room notes.Room) string { return m.body(prompt, room) })
 	if quoted := m.quoted(); quoted != "" {
 		body += "\n## " + fmt.Sprintf(textMechSummary, m.SummaryAt.UTC().Format("2006-01-02 15:04 UTC")) + "\n" + quoted
@@ -253,29 +254,17 @@ func (m *mechanical) answer() string {
 // path returns a path as an entry has it.
 func (m *mechanical) path(p string) string { return notes.Line(m.short(p), mechEntry) }
 
-// base is the directory that paths are written from: the project's, and for a
-// session that touched nothing there, the one it stood in.
+// base is the directory that paths are written from.
 func (m *mechanical) base() string {
-	in := func(dir string) bool {
-		return dir != "" && slices.ContainsFunc(m.Facts.Files, func(f transcript.File) bool { return below(dir, f.Path) != "" })
+	if m.root == "" {
+		m.root = notes.Base(m.Facts, m.Project)
 	}
-	if !in(m.Project) && in(m.Facts.Cwd) {
-		return m.Facts.Cwd
-	}
-	return m.Project
-}
-
-// below returns an absolute path as one below dir, "" where it is not.
-func below(dir, p string) string {
-	if rel, ok := state.Below(dir, p); ok && filepath.IsAbs(p) {
-		return rel
-	}
-	return ""
+	return m.root
 }
 
 // short returns a path below the base, or below ~, as people write it.
 func (m *mechanical) short(p string) string {
-	return cmp.Or(below(m.base(), p), redact.Dir(p, m.Home, "~"))
+	return cmp.Or(notes.Below(m.base(), p), redact.Dir(p, m.Home, "~"))
 }
 
 // left reads from the page that is replaced, which author wrote, what the sessions

@@ -37,6 +37,8 @@ const (
 
 	maxSaid = 12 // answers
 	maxSeen = 60 // files that were found
+	// maxSearched is how many results are looked through for them.
+	maxSearched = 120
 )
 
 // Facts are the mechanical facts of a session. All lists but Todo have the newest
@@ -163,6 +165,7 @@ type factScan struct {
 	each      func(Event)       // is told what happened, the newest first
 	results   map[string]result // of tool calls, by their id; those that matter
 	outputs   int               // how many of them hold an output
+	searched  int               // how many results were looked through for files
 	replies   map[string][]block
 	keys      map[string]bool
 	files     map[string]int // index in Files
@@ -506,7 +509,8 @@ func (s *factScan) finish(r row, block []byte) {
 		s.results[jsonscan.Plain(id)] = done
 	case task != "":
 		s.results[jsonscan.Plain(id)] = result{task: task}
-	case len(s.Seen) < maxSeen:
+	case len(s.Seen) < maxSeen && s.searched < maxSearched:
+		s.searched++
 		if names := listed(resultText(content)); len(names) > 0 {
 			s.results[jsonscan.Plain(id)] = result{names: names}
 		}
