@@ -1,8 +1,8 @@
 package git
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -44,18 +44,18 @@ type Work struct {
 func (w *Worktree) CommitAll(ctx context.Context, message string, trailers ...string) (Work, error) {
 	ctx, cancel := context.WithTimeout(ctx, commitAllTime)
 	defer cancel()
-	at, err := w.open(ctx)
+	at, err := w.open()
 	if err != nil {
 		return Work{}, err
 	}
-	before, err := at.onBranch(ctx, w)
+	head, list, err := at.changes(ctx, false)
 	if err != nil {
 		return Work{}, err
 	}
-	list, err := at.changes(ctx, false)
-	if err != nil {
+	if err := at.onBranch(ctx, w, head); err != nil {
 		return Work{}, err
 	}
+	before := head.Commit
 	if err := committable(w, list); err != nil {
 		return Work{}, err
 	}
@@ -70,9 +70,6 @@ func (w *Worktree) CommitAll(ctx context.Context, message string, trailers ...st
 		names = append(names, c.path)
 	}
 	if err := at.hooksUntouched(ctx, names); err != nil {
-		return Work{}, err
-	}
-	if err := at.identity(ctx); err != nil {
 		return Work{}, err
 	}
 	add := call{dir: at.Top, args: []string{"add", "--all"}, timeout: commitAllTime}
@@ -92,7 +89,7 @@ func (w *Worktree) CommitAll(ctx context.Context, message string, trailers ...st
 	case code(failed) == 1 && at.nothingStaged(ctx):
 		return work, err // what differed was only how lines end, for instance
 	case failed != nil:
-		return Work{}, failed
+		return Work{}, at.orNobody(ctx, failed)
 	}
 	return work, err
 }
@@ -103,32 +100,31 @@ func (r *Repo) nothingStaged(ctx context.Context) bool {
 	return err == nil
 }
 
-// onBranch returns the tip of the worktree's branch, which has to be checked out
-// and to go on from where it began, with no operation in progress.
-func (r *Repo) onBranch(ctx context.Context, w *Worktree) (tip string, err error) {
+// onBranch fails unless the worktree's branch is checked out, goes on from where it
+// began, and no operation is in progress.
+func (r *Repo) onBranch(ctx context.Context, w *Worktree, head Status) error {
 	const hint = "commit or merge by hand what is worth it"
 	if op := r.Operation(); op != "" {
-		return "", problem.Fault(hint, "a %s is in progress in %q", op, w.Path)
+		return problem.Fault(hint, "a %s is in progress in %q", op, w.Path)
 	}
 	if r.IndexLocked() {
-		return "", problem.Fault("delete it if no git is running", "%q is there: %w", filepath.Join(r.GitDir, "index.lock"), ErrIndexLocked)
+		return problem.Fault("delete it if no git is running", "%q is there: %w", filepath.Join(r.GitDir, "index.lock"), ErrIndexLocked)
 	}
-	branch, tip, err := r.branchTip(ctx)
-	if err == nil && branch != w.Branch || errors.Is(err, ErrNotNow) {
+	if head.Branch != w.Branch || head.Unborn() {
 		now := "nothing"
-		if branch != "" {
-			now = fmt.Sprintf("branch %q", branch)
+		if head.Branch != "" {
+			now = fmt.Sprintf("branch %q", head.Branch)
 		}
-		return "", problem.Fault(hint, "the branch %q was left: %q has %s checked out", w.Branch, w.Path, now)
+		return problem.Fault(hint, "the branch %q was left: %q has %s checked out", w.Branch, w.Path, now)
 	}
-	if err != nil {
-		return "", err
+	if head.Commit == w.Base {
+		return nil
 	}
-	_, err = r.read(ctx, "merge-base", "--is-ancestor", w.Base, tip)
+	_, err := r.read(ctx, "merge-base", "--is-ancestor", w.Base, head.Commit)
 	if code(err) == 1 {
-		return "", problem.Fault(hint, "the history of branch %q was rewritten: it does not go on from %s", w.Branch, w.Base)
+		return problem.Fault(hint, "the history of branch %q was rewritten: it does not go on from %s", w.Branch, w.Base)
 	}
-	return tip, err
+	return err
 }
 
 // pending is a path of a worktree that differs from HEAD.
@@ -139,23 +135,24 @@ type pending struct {
 	unmerged bool
 }
 
-// changes returns what differs from HEAD, file by file, and with ignored set what
-// git ignores, directory by directory.
-func (r *Repo) changes(ctx context.Context, ignored bool) ([]pending, error) {
+// changes returns the branch and commit that are checked out, what differs from
+// HEAD, file by file, and with ignored set what git ignores, directory by directory.
+func (r *Repo) changes(ctx context.Context, ignored bool) (head Status, list []pending, err error) {
 	status := call{
 		dir: r.Top, timeout: commitAllTime, limit: maxNames, config: r.filters,
-		args: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames"},
+		args: []string{"status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames"},
 	}
 	if ignored {
 		status.args = append(status.args, "--ignored=matching")
 	}
 	out, err := status.run(ctx)
 	if err != nil {
-		return nil, err
+		return Status{}, nil, err
 	}
-	var list []pending
 	err = eachRecord(string(out), func(kind, fields, path string) {
 		switch kind {
+		case "#":
+			head.header(path)
 		case "!":
 			list = append(list, pending{path: path, ignored: true})
 		case "?":
@@ -164,7 +161,7 @@ func (r *Repo) changes(ctx context.Context, ignored bool) ([]pending, error) {
 			list = append(list, pending{path: path, nested: strings.HasPrefix(fields[3:], "S") || strings.Contains(fields, " 160000"), unmerged: kind == "u"})
 		}
 	})
-	return list, err
+	return head, list, err
 }
 
 // committable fails when a commit of the list would leave work out.
@@ -238,6 +235,12 @@ func (r *Repo) identity(ctx context.Context) error {
 	return nil
 }
 
+// orNobody returns why a commit failed: because git does not know who commits, or
+// for the reason that git gave, in whatever language.
+func (r *Repo) orNobody(ctx context.Context, failed error) error {
+	return cmp.Or(r.identity(ctx), failed)
+}
+
 // withTrailers returns message with trailers as its last paragraph.
 func withTrailers(message string, trailers []string) string {
 	message = strings.TrimSpace(message) + "\n"
@@ -252,21 +255,17 @@ func withTrailers(message string, trailers []string) string {
 
 // workSince returns what is on the branch, of which the tip was before.
 func (w *Worktree) workSince(ctx context.Context, at *Repo, before string) (Work, error) {
-	_, tip, err := at.branchTip(ctx)
+	head, left, err := at.changes(ctx, false)
 	if err != nil {
 		return Work{}, err
 	}
-	out, err := at.read(ctx, "rev-list", "--count", w.Base+".."+tip)
+	out, err := at.read(ctx, "rev-list", "--count", w.Base+".."+head.Commit)
 	if err != nil {
 		return Work{}, err
 	}
-	work := Work{Commit: tip, Made: tip != before}
+	work := Work{Commit: head.Commit, Made: head.Commit != before}
 	if _, err := fmt.Sscan(string(out), &work.Commits); err != nil {
 		return Work{}, fmt.Errorf("git rev-list: %w", err)
-	}
-	left, err := at.changes(ctx, false)
-	if err != nil {
-		return Work{}, err
 	}
 	for _, c := range left {
 		work.Left = append(work.Left, c.path)

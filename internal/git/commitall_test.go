@@ -9,14 +9,10 @@ import (
 	"testing"
 )
 
-// working returns a repository and a worktree of it for an agent.
+// working returns a repository, with files a, gone and .gitignore in it, and a worktree of it for an agent.
 func working(t *testing.T) (dir string, w *Worktree) {
 	t.Helper()
-	dir = repo(t)
-	put(t, dir, "gone", "1\n")
-	put(t, dir, ".gitignore", "*.o\n")
-	do(t, dir, "add", ".")
-	do(t, dir, "commit", "-q", "-m", "second")
+	dir = copied(t, templates()[1])
 	return dir, add(t, dir, newRoot(t), "x")
 }
 

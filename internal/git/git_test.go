@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ccreload/ccreload/internal/state"
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 // do runs git for the test itself.
 func do(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "protocol.file.allow=always"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-c", "protocol.file.allow=always", "-c", "maintenance.auto=false"}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = slices.DeleteFunc(environ(os.Environ(), true, false), func(kv string) bool { return strings.HasPrefix(kv, "GIT_ALLOW") })
 	out, err := cmd.CombinedOutput()
@@ -63,14 +64,42 @@ func put(t *testing.T, dir, name, data string) string {
 	return path
 }
 
+// templates are repositories that tests copy: nearly all begin with one. The second
+// one has a commit more.
+var templates = sync.OnceValue(func() [2]string {
+	home := os.Getenv("HOME")
+	dirs := [2]string{filepath.Join(home, "first"), filepath.Join(home, "second")}
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	must(os.Mkdir(dirs[0], 0o755))
+	must(os.WriteFile(filepath.Join(dirs[0], "a"), []byte("1\n2\n3\n4\n5\n6\n7\n8\n9\n"), 0o755))
+	must(tryGit(dirs[0], "init", "-q", "-b", "main"))
+	must(tryGit(dirs[0], "add", "a"))
+	must(tryGit(dirs[0], "commit", "-q", "-m", "first"))
+	must(os.CopyFS(dirs[1], os.DirFS(dirs[0])))
+	must(os.WriteFile(filepath.Join(dirs[1], "gone"), []byte("1\n"), 0o644))
+	must(os.WriteFile(filepath.Join(dirs[1], ".gitignore"), []byte("*.o\n"), 0o644))
+	must(os.Chmod(filepath.Join(dirs[1], "a"), 0o755))
+	must(tryGit(dirs[1], "add", "."))
+	must(tryGit(dirs[1], "commit", "-q", "-m", "second"))
+	return dirs
+})
+
 // repo makes a repository with one commit that holds a file named a.
-func repo(t *testing.T) string {
+func repo(t *testing.T) string { return copied(t, templates()[0]) }
+
+func copied(t *testing.T, template string) string {
 	t.Helper()
 	dir := t.TempDir()
-	do(t, dir, "init", "-q", "-b", "main")
-	put(t, dir, "a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
-	do(t, dir, "add", "a")
-	do(t, dir, "commit", "-q", "-m", "first")
+	if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "a"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	return dir
 }
 

@@ -83,14 +83,15 @@ func (w *Worktree) Integrate(ctx context.Context, message string) (Merged, error
 // merge is one try. When the target has moved meanwhile it says so beside the
 // error.
 func (w *Worktree) merge(ctx context.Context, l fileLock, message string, out *Merged) (moved bool, err error) {
-	tip, err := w.commit(ctx, "refs/heads/"+w.Branch)
-	if err == nil && tip == "" {
-		err = fmt.Errorf("there is no branch %q any more", w.Branch)
-	}
+	refs, err := w.refs(ctx, "refs/heads/"+w.Branch, "refs/heads/"+w.Target)
 	if err != nil {
 		return false, err
 	}
-	began, where, err := w.target(ctx)
+	tip, began := refs["refs/heads/"+w.Branch], refs["refs/heads/"+w.Target]
+	if tip == "" {
+		return false, fmt.Errorf("there is no branch %q any more", w.Branch)
+	}
+	where, err := w.target(ctx, began)
 	if err != nil {
 		return false, err
 	}
@@ -125,16 +126,12 @@ func (w *Worktree) merge(ctx context.Context, l fileLock, message string, out *M
 	return true, notNow("it is tried again", "branch %q moved while %q was being merged into it", w.Target, w.Branch)
 }
 
-// target returns the tip of the target branch and the worktree that has it
-// checked out, nil for none. It fails where it cannot be moved at the moment.
-func (w *Worktree) target(ctx context.Context) (tip string, where *Repo, err error) {
-	tip, err = w.commit(ctx, "refs/heads/"+w.Target)
-	if err != nil {
-		return "", nil, err
-	}
+// target returns the worktree that has the target branch checked out, nil for none.
+// It fails where the branch, which is at tip, cannot be moved at the moment.
+func (w *Worktree) target(ctx context.Context, tip string) (where *Repo, err error) {
 	listed, err := w.listed(ctx)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	var at []string
 	for _, l := range listed {
@@ -144,33 +141,33 @@ func (w *Worktree) target(ctx context.Context) (tip string, where *Repo, err err
 	}
 	switch {
 	case tip == "" && len(at) > 0:
-		return "", nil, notNow("make a first commit", "branch %q has no commit yet", w.Target)
+		return nil, notNow("make a first commit", "branch %q has no commit yet", w.Target)
 	case tip == "":
-		return "", nil, problem.Fault("merge "+w.Branch+" by hand where it belongs", "there is no branch %q any more", w.Target)
+		return nil, problem.Fault("merge "+w.Branch+" by hand where it belongs", "there is no branch %q any more", w.Target)
 	case len(at) > 1:
-		return "", nil, notNow("check out another branch in one of them", "branch %q is checked out in %s", w.Target, some(at))
+		return nil, notNow("check out another branch in one of them", "branch %q is checked out in %s", w.Target, some(at))
 	}
 	if op, path := w.heldBy(listed); op != "" {
-		return "", nil, notNow("finish or abort it", "a %s of branch %q is in progress in %q", op, w.Target, path)
+		return nil, notNow("finish or abort it", "a %s of branch %q is in progress in %q", op, w.Target, path)
 	}
 	if len(at) == 0 {
-		return tip, nil, w.notDetached()
+		return nil, w.notDetached()
 	}
 	if !exists(at[0]) {
-		return "", nil, notNow("git worktree prune forgets it", "branch %q is checked out in %q, which is not there", w.Target, at[0])
+		return nil, notNow("git worktree prune forgets it", "branch %q is checked out in %q, which is not there", w.Target, at[0])
 	}
 	where, err = Open(ctx, at[0])
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	where.filters = nil // the fast-forward needs them, and so does a comparison
 	if op := where.Operation(); op != "" {
-		return "", nil, notNow("finish or abort it", "a %s is in progress in %q", op, where.Top)
+		return nil, notNow("finish or abort it", "a %s is in progress in %q", op, where.Top)
 	}
 	if where.IndexLocked() {
-		return "", nil, notNow("delete it if no git is running", "%q is there: %w", filepath.Join(where.GitDir, "index.lock"), ErrIndexLocked)
+		return nil, notNow("delete it if no git is running", "%q is there: %w", filepath.Join(where.GitDir, "index.lock"), ErrIndexLocked)
 	}
-	return tip, where, nil
+	return where, nil
 }
 
 // heldBy returns the operation that will put the target somewhere when it is
@@ -237,11 +234,7 @@ func (w *Worktree) mergeInScratch(ctx context.Context, l fileLock, began, tip, m
 		_, undo := s.clear(context.WithoutCancel(ctx), l)
 		err = errors.Join(err, undo)
 	}()
-	at, err := Open(ctx, s.Path)
-	if err != nil {
-		return "", err
-	}
-	at.filters = nil
+	at := s.at()
 	if err := at.mergeable(ctx, began, tip); err != nil {
 		return "", err
 	}
@@ -255,7 +248,7 @@ func (w *Worktree) mergeInScratch(ctx context.Context, l fileLock, began, tip, m
 		if files := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err == nil && files[0] != "" {
 			return "", &ConflictError{w.Branch, w.Target, slices.Compact(files)}
 		}
-		return "", failed
+		return "", at.orNobody(ctx, failed)
 	}
 	out, err := at.read(ctx, "rev-parse", "HEAD", "HEAD^1", "HEAD^2")
 	if ids := strings.Fields(string(out)); err == nil && (len(ids) != 3 || ids[1] != began || ids[2] != tip) {
@@ -278,10 +271,7 @@ func (r *Repo) mergeable(ctx context.Context, began, tip string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.hooksUntouched(ctx, names); err != nil {
-		return err
-	}
-	return r.identity(ctx)
+	return r.hooksUntouched(ctx, names)
 }
 
 // move puts the target, which was at began, to the commit made.
@@ -323,7 +313,7 @@ func (w *Worktree) move(ctx context.Context, l fileLock, where *Repo, began, mad
 // not in the way: git, when somebody else moves the branch at the same time, has
 // changed the files before it finds out.
 func (r *Repo) free(ctx context.Context, files []string, made string) error {
-	list, err := r.changes(ctx, false)
+	_, list, err := r.changes(ctx, false)
 	if err != nil {
 		return err
 	}

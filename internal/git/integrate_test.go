@@ -23,9 +23,8 @@ func worked(t *testing.T, name, content string) (dir string, w *Worktree) {
 func commitIn(t *testing.T, w *Worktree, name, content string) {
 	t.Helper()
 	put(t, w.Path, name, content)
-	if _, err := w.CommitAll(t.Context(), "cc-later: x tasks"); err != nil {
-		t.Fatal(err)
-	}
+	do(t, w.Path, "add", "--", name)
+	do(t, w.Path, "commit", "-q", "-m", "cc-later: x tasks")
 }
 
 // theirs is a commit of the user's.

@@ -181,11 +181,11 @@ func (w *Worktree) inUse() error {
 // from it, and what git ignores. It fails when there is work that no commit could
 // hold: in a submodule or in a repository of its own.
 func (w *Worktree) work(ctx context.Context) (head string, files, ignored []string, err error) {
-	at, err := w.open(ctx)
+	at, err := w.open()
 	if err != nil {
 		return "", nil, nil, err
 	}
-	list, err := at.changes(ctx, true)
+	now, list, err := at.changes(ctx, true)
 	if err != nil {
 		return "", nil, nil, err
 	}
@@ -203,27 +203,21 @@ func (w *Worktree) work(ctx context.Context) (head string, files, ignored []stri
 	if len(nested) > 0 {
 		return "", nil, nil, problem.Fault("take from it what you need and delete it", "%q has repositories of their own in it, with work that cannot be saved here: %s", w.Path, some(nested))
 	}
-	out, err := at.read(ctx, "rev-parse", "-q", "--verify", "HEAD^{commit}")
-	if code(err) == 1 {
-		err = nil
-	}
-	return strings.TrimSpace(string(out)), files, ignored, err
+	return now.Commit, files, ignored, nil
 }
 
 // open returns the worktree as a repository to work in.
-func (w *Worktree) open(ctx context.Context) (*Repo, error) {
+func (w *Worktree) open() (*Repo, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
-	r, err := Open(ctx, w.Path)
-	if err == nil && !sameDir(r.GitDir, w.GitDir) {
-		err = fmt.Errorf("%q: %w", w.Path, ErrNotOurs)
-	}
-	if err != nil {
-		return nil, err
-	}
-	r.Unattended, r.filters = true, nil // they were on when the files were written
-	return r, nil
+	return w.at(), nil
+}
+
+// at returns the worktree as a repository, of which nothing is asked. Filters stay
+// on: they were when the files were written.
+func (w *Worktree) at() *Repo {
+	return &Repo{Dir: w.Path, Top: w.Path, GitDir: w.GitDir, CommonDir: w.Common, Unattended: true}
 }
 
 // merged reports whether the work up to the commit tip is in another branch: all
@@ -449,15 +443,15 @@ func (w *Worktree) unlist(ctx context.Context, l fileLock) error {
 // dropBranch deletes the branch if it is at tip and nobody has it checked out, and
 // returns it if it stays.
 func (w *Worktree) dropBranch(ctx context.Context, l fileLock, tip string) (kept string, err error) {
-	now, err := w.commit(ctx, "refs/heads/"+w.Branch)
-	if err != nil || w.Branch == "" || now == "" {
+	if w.Branch == "" {
+		return "", nil
+	}
+	out, err := w.common("for-each-ref", "--format=%(objectname) %(worktreepath)", "refs/heads/"+w.Branch).run(ctx)
+	now, usedIn, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), " ")
+	if err != nil || now == "" {
 		return "", err
 	}
-	listed, err := w.listed(ctx)
-	if err != nil {
-		return w.Branch, err
-	}
-	if now != tip || slices.ContainsFunc(listed, func(l listing) bool { return l.branch == w.Branch }) {
+	if now != tip || usedIn != "" {
 		return w.Branch, nil
 	}
 	c := w.common("update-ref", "-d", "refs/heads/"+w.Branch, tip)

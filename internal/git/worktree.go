@@ -93,19 +93,18 @@ func (r *Repo) AddWorktree(ctx context.Context, root, slugOf, stamp string) (*Wo
 
 // branchTip returns the branch that is checked out and its commit.
 func (r *Repo) branchTip(ctx context.Context) (branch, tip string, err error) {
-	out, err := r.read(ctx, "symbolic-ref", "-q", "HEAD")
-	branch, ok := strings.CutPrefix(strings.TrimSpace(string(out)), "refs/heads/")
-	switch {
-	case code(err) == 1 || err == nil && !ok:
+	out, err := r.read(ctx, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
+	lines := strings.Fields(string(out))
+	if err == nil && len(lines) == 2 {
+		if branch, ok := strings.CutPrefix(lines[1], "refs/heads/"); ok {
+			return branch, lines[0], nil
+		}
 		return "", "", notNow("check out the branch that the work is for", "%q has no branch checked out", r.Top)
-	case err != nil:
-		return "", "", err
 	}
-	out, err = r.read(ctx, "rev-parse", "-q", "--verify", "HEAD^{commit}")
-	if code(err) == 1 {
-		return "", "", notNow("make a first commit", "branch %q has no commit yet", branch)
+	if name, _ := r.read(ctx, "symbolic-ref", "-q", "HEAD"); len(name) > 0 {
+		return "", "", notNow("make a first commit", "branch %q has no commit yet", strings.TrimPrefix(strings.TrimSpace(string(name)), "refs/heads/"))
 	}
-	return branch, strings.TrimSpace(string(out)), err
+	return "", "", errors.Join(errors.New("HEAD is not understood"), err)
 }
 
 // rootOf makes the directory root and returns it without links. It has to lie

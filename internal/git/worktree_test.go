@@ -47,9 +47,10 @@ func leftovers(t *testing.T, dir, root string) string {
 			}
 		}
 	}
-	admin, _ := os.ReadDir(filepath.Join(open(t, dir).CommonDir, "worktrees"))
+	common := strings.TrimSpace(do(t, dir, "rev-parse", "--path-format=absolute", "--git-common-dir"))
+	admin, _ := os.ReadDir(filepath.Join(common, "worktrees"))
 	for _, e := range admin {
-		if exists(filepath.Join(open(t, dir).CommonDir, "worktrees", e.Name(), markerName)) {
+		if exists(filepath.Join(common, "worktrees", e.Name(), markerName)) {
 			left = append(left, "worktrees/"+e.Name())
 		}
 	}
