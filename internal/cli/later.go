@@ -10,14 +10,21 @@ import (
 
 func (a *app) laterCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "later",
-		Short:   "See what your sessions use",
-		Long:    `See what your sessions use.`,
-		Example: `  ccreload later stats --days 7`,
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "later",
+		Short: "Queue what can wait, and see what runs unattended",
+		Long: `Queue what can wait: it runs, unattended, at the end of a usage window that would
+otherwise go to waste. Tasks stand in .claude/LATER.md of each repository, settings
+in config.env of ~/.cc-later.`,
+		Example: `  ccreload later add "add a test for the retry path"
+  ccreload later status
+  ccreload later stats --days 7`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.laterStats())
+	cmd.AddCommand(
+		a.laterStatus(), a.laterAdd(), a.laterList(), a.laterShow(), a.laterRetry(), a.laterTrust(), a.laterPause(),
+		a.laterResume(), a.laterStop(), a.laterTick(), a.laterLogs(), a.laterStats(),
+	)
 	return cmd
 }
 

@@ -40,7 +40,7 @@ func userPrompt(call *host.Call) (host.Output, error) {
 // Captured one, for the tasks above all sections otherwise) and notes in the ledger
 // that a person wanted it. It returns what was not queued already.
 func Add(app string, q Queue, section string, by Event, call *host.Call, wanted []queue.Entry) ([]queue.Entry, error) {
-	if err := prepare(app, call.Profile); err != nil {
+	if err := Prepare(app, call.Profile); err != nil {
 		return nil, err
 	}
 	var added []queue.Entry
@@ -87,8 +87,8 @@ func has(list []queue.Entry, text string) bool {
 	return false
 }
 
-// prepare creates the application's directory with its file of settings.
-func prepare(app string, p host.Profile) error {
+// Prepare creates the application's directory with its file of settings.
+func Prepare(app string, p host.Profile) error {
 	if err := os.MkdirAll(app, 0o700); err != nil {
 		return err
 	}

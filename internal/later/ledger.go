@@ -133,6 +133,7 @@ type Known struct {
 	Source  Event // Captured, Added, Vouched or Strayed; "" for a task of unknown origin
 	Since   time.Time
 	Agent   string // the last one that had it
+	Live    bool   // it has not ended yet
 	Verdict schedule.Verdict
 	Note    string
 	Ended   time.Time
@@ -207,7 +208,7 @@ func (l *Ledger) apply(e Entry, set schedule.Settings, agent *string) {
 			t.Source = e.Event
 		}
 	case Began:
-		t.State, t.Agent = t.State.Start(e.Time), e.Agent
+		t.State, t.Agent, t.Live = t.State.Start(e.Time), e.Agent, true
 		if e.Agent != *agent {
 			*agent = e.Agent
 			l.Starts = append(l.Starts, e.Time)
@@ -216,6 +217,12 @@ func (l *Ledger) apply(e Entry, set schedule.Settings, agent *string) {
 			l.Resumed = e.Time
 		}
 	case Finished:
+		// A tick that was killed notes it once more. A text that was queued anew is
+		// not what the agent was given.
+		if !t.Live || t.Agent != e.Agent {
+			return
+		}
+		t.Live = false
 		t.State = t.State.End(e.Verdict, e.Time, set)
 		t.Verdict, t.Note, t.Agent, t.Ended = e.Verdict, e.Note, e.Agent, e.Time
 		if e.Verdict == schedule.Done {
@@ -246,6 +253,20 @@ func (l *Ledger) Trusts(repo string) bool {
 
 // Repos returns the repositories that the ledger names, sorted.
 func (l *Ledger) Repos() []string { return sortedKeys(l.repos) }
+
+// Running returns the tasks that an agent was started with and that have not ended,
+// by repository.
+func (l *Ledger) Running(agent string) map[string][]string {
+	found := map[string][]string{}
+	for _, path := range l.Repos() {
+		for text, t := range l.repos[path].tasks {
+			if t.Live && t.Agent == agent {
+				found[path] = append(found[path], text)
+			}
+		}
+	}
+	return found
+}
 
 // May reports whether a task may run: a person queued it here, or trusts the
 // repository and it stood there without an agent at work. Running a text that was

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/later/queue"
 	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/problem"
+	"github.com/ccreload/ccreload/internal/term"
 	"github.com/ccreload/ccreload/internal/usage"
 )
 
@@ -116,20 +116,12 @@ func check(at plugin.Place, found *problem.Findings) {
 		}
 	}
 	if unknown > 0 {
-		found.Note(check, "`ccreload later trust` if you wrote them", "%s of the queue were not queued by you here and wait", plural(unknown, "task"))
+		found.Note(check, "`ccreload later trust` if you wrote them", "%s of the queue were not queued by you here and wait", term.Count(unknown, "task"))
 	}
 	if held > 0 {
-		found.Note(check, "`ccreload later status`", "%s need you", plural(held, "task"))
+		found.Note(check, "`ccreload later status`", "%s need you", term.Count(held, "task"))
 	}
 	if unknown+held == 0 {
-		found.OK(check, "%s queued", plural(tasks.Open(), "task"))
+		found.OK(check, "%s queued", term.Count(tasks.Open(), "task"))
 	}
-}
-
-// plural returns a number of things.
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strings.TrimSpace(strconv.Itoa(n) + " " + thing + "s")
 }

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	maxReport = 4 << 10 // bytes
-	maxInject = 2000    // characters
+	maxReport = 64 << 10 // bytes
+	maxInject = 2000     // characters
 )
 
 // ReportFile is where the lines about finished tasks of a repository wait for its
@@ -49,7 +49,9 @@ func sessionStart(call *host.Call) (host.Output, error) {
 		return host.Output{}, nil
 	}
 	call.AfterAnswer(func() { os.Remove(path) })
-	text := strings.TrimSpace(string(data))
+	// Two lines are for people; what follows them is for the next run.
+	lines := strings.SplitN(string(data), "\n", 3)
+	text := strings.TrimSpace(strings.Join(lines[:min(2, len(lines))], "\n"))
 	return host.Output{Message: text, Context: text}, nil
 }
 
@@ -99,12 +101,18 @@ func inject(app, root string, call *host.Call) string {
 // repository: what is queued runs unattended.
 func preTool(call *host.Call) (host.Output, error) {
 	command := call.Payload.ToolCommand
+	ask := ""
 	switch {
 	case !strings.Contains(command, "later"):
 	case strings.Contains(command, "trust"):
-		return host.Output{Ask: textTrust}, nil
+		ask = textTrust
 	case strings.Contains(command, "add"):
-		return host.Output{Ask: textAsk}, nil
+		ask = textAsk
 	}
-	return host.Output{}, nil
+	if app := AppDir(call.Host, call.Env.Getenv); ask != "" && app != "" {
+		if err := noteAsked(app, call.Payload.SessionID, command); err != nil {
+			return host.Output{}, err
+		}
+	}
+	return host.Output{Ask: ask}, nil
 }

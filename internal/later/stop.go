@@ -114,3 +114,15 @@ func stopFailure(call *host.Call) (host.Output, error) {
 func refused(l usage.Limit, now time.Time) usage.Limit {
 	return usage.Limit{Used: 100, Resets: l.Resets, Status: usage.Rejected, Seen: now, Source: usage.FromRefusal}
 }
+
+// Activity returns when a turn last ended, zero for never.
+func Activity(app string) time.Time {
+	info, err := os.Stat(filepath.Join(app, activityFile))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// MarkTick notes that a tick has begun.
+func MarkTick(app string, now time.Time) { touch(filepath.Join(app, tickFile), now) }

@@ -5,39 +5,41 @@ import (
 	"time"
 )
 
-// Window is the window of the account's session limit as far as the logs tell:
-// an estimate, since the host counts what other machines use as well.
-type Window struct {
-	Start     time.Time     // to the minute
-	Remaining time.Duration // whole minutes, 0 at least
-}
+// Window is a window of the account's session limit as far as the logs tell: an
+// estimate, since the host counts what other machines use as well.
+type Window struct{ Start, End time.Time }
 
-// early is how far ahead of now a row may be dated: clocks differ.
-const early = 5 * time.Minute
+const (
+	// early is how far ahead of now a row may be dated: clocks differ.
+	early = 5 * time.Minute
+	// lookBack is how far back windows are counted from.
+	lookBack = 8 * 24 * time.Hour
+)
 
-// Window infers the window from when replies were written, in all projects. Within
-// the last duration, the newest pause of at least gap is what begins it; without
-// one the oldest reply does. A hint, where it is not zero and not in the future,
-// says better when it began. False means that no reply was written for as long as
-// gap: no session is going on, and no window is known.
-func (x *Index) Window(now time.Time, gap, duration time.Duration, hint time.Time) (Window, bool) {
-	from, to := minuteOf(now.Add(-duration)), minuteOf(now.Add(early))
-	newest, start := int64(-1), int64(-1)
-	x.minutes(from, to, func(minute int64) {
-		if start < 0 || minute-newest >= int64(gap/time.Minute) {
+// Window infers the window that is open at now from when replies were written, in
+// all projects: one begins with a reply and is over after the duration, and the
+// first reply after that begins the next. A pause ends none, and looking moves
+// none. The anchor, where it is not zero, is when a window is known to have begun.
+// False means that none is open: the next request begins one.
+func (x *Index) Window(now time.Time, duration time.Duration, anchor time.Time) (Window, bool) {
+	oldest, newest := minuteOf(now.Add(-lookBack)), minuteOf(now.Add(early))
+	length := int64(duration / time.Minute)
+	start := int64(-1)
+	if at := minuteOf(anchor); !anchor.IsZero() && at >= oldest && !anchor.After(now) {
+		start, oldest = at, at
+	}
+	x.minutes(oldest, newest, func(minute int64) {
+		if start < 0 || minute >= start+length {
 			start = minute
 		}
-		newest = minute
 	})
-	if newest < 0 || minuteOf(now)-newest >= int64(gap/time.Minute) {
+	w := Window{time.Unix(start*60, 0).In(now.Location()), time.Unix((start+length)*60, 0).In(now.Location())}
+	if start < 0 || !now.Before(w.End) {
 		return Window{}, false
 	}
-	w := Window{Start: time.Unix(start*60, 0).In(now.Location())}
-	if !hint.IsZero() && !hint.After(now) {
-		w.Start = hint
+	if w.Start.After(now) {
+		w.Start = now // the clock of who wrote it is ahead
 	}
-	elapsed := max(0, now.Sub(w.Start).Truncate(time.Minute))
-	w.Remaining = max(0, duration-elapsed)
 	return w, true
 }
 

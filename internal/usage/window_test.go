@@ -2,7 +2,9 @@ package usage
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,71 +25,76 @@ func (w world) activity(minutes ...int) *Index {
 
 func TestWindow(t *testing.T) {
 	t.Parallel()
-	const gap, duration = 30 * time.Minute, 300 * time.Minute
+	const duration = 300 * time.Minute
 	none := time.Time{}
 	for name, tt := range map[string]struct {
 		minutes []int // ago
-		hint    time.Time
+		anchor  time.Time
 		start   int // minutes ago
-		left    int
 		ok      bool
 	}{
-		"nothing":              {nil, none, 0, 0, false},
-		"one session":          {[]int{60, 50, 31, 20, 1}, none, 60, 240, true},
-		"a pause":              {[]int{200, 190, 90, 70, 50, 25}, none, 90, 210, true},
-		"a pause of the gap":   {[]int{60, 30, 10}, none, 30, 270, true},
-		"less than the gap":    {[]int{59, 30, 10}, none, 59, 241, true},
-		"the newest pause":     {[]int{250, 210, 170, 160, 100, 95, 80, 70, 60, 45, 20}, none, 100, 200, true},
-		"older than a window":  {[]int{900, 320, 310, 299, 280, 260, 240, 220, 200, 180, 160, 140, 120, 100, 80, 60, 40, 20}, none, 299, 1, true},
-		"idle for the gap":     {[]int{60, 45, 30}, none, 0, 0, false},
-		"idle for nearly so":   {[]int{60, 45, 29}, none, 60, 240, true},
-		"a hint":               {[]int{60, 45, 20}, at(-100), 100, 200, true},
-		"a hint that is over":  {[]int{60, 45, 20}, at(-400), 400, 0, true},
-		"a hint in the future": {[]int{60, 45, 20}, at(1), 60, 240, true},
-		"a hint, but idle":     {[]int{60}, at(-100), 0, 0, false},
-		"clocks that differ":   {[]int{20, -4}, none, 20, 280, true},
-		"a clock set back":     {[]int{20, -500}, none, 20, 280, true},
+		"nothing":                {nil, none, 0, false},
+		"one session":            {[]int{60, 50, 31, 20, 1}, none, 60, true},
+		"a pause ends no window": {[]int{200, 190, 90, 25}, none, 200, true},
+		"idle for hours":         {[]int{280}, none, 280, true},
+		"over":                   {[]int{300}, none, 0, false},
+		"the next one":           {[]int{310, 9}, none, 9, true},
+		"work without a pause":   {[]int{900, 700, 601, 599, 500, 400, 302, 299, 200, 100, 1}, none, 299, true},
+		"an anchor":              {[]int{200, 20}, at(-250), 250, true},
+		"one window after it":    {[]int{200, 20}, at(-450), 20, true}, // 450 to 150 minutes ago
+		"an anchor that is old":  {[]int{200, 20}, at(-700), 200, true},
+		"an anchor of weeks ago": {[]int{200, 20}, at(-60 * 24 * 60), 200, true},
+		"one in the future":      {[]int{60, 45, 20}, at(1), 60, true},
+		"clocks that differ":     {[]int{20, -4}, none, 20, true},
+		"a clock set back":       {[]int{20, -500}, none, 20, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := newWorld(t).activity(tt.minutes...)
-			got, ok := x.Window(noon, gap, duration, tt.hint)
-			want := Window{}
-			if tt.ok {
-				want = Window{at(-tt.start), time.Duration(tt.left) * time.Minute}
-			}
-			if ok != tt.ok || !got.Start.Equal(want.Start) || got.Remaining != want.Remaining {
-				t.Errorf("%v, %t, want %v, %t", got, ok, want, tt.ok)
+			got, ok := x.Window(noon, duration, tt.anchor)
+			if ok != tt.ok || ok && (!got.Start.Equal(at(-tt.start)) || got.End.Sub(got.Start) != duration) {
+				t.Errorf("%v, %t, want from %v, %t", got, ok, at(-tt.start), tt.ok)
 			}
 		})
 	}
 }
 
-// What is left of a window is never more than it is long, nor less than nothing,
-// and does not grow while the same session goes on.
-func TestWindowProperties(t *testing.T) {
+// An account whose windows are known: the first reply begins one, and the first
+// after its end the next. Once the logs reach back to a night, the estimate is the
+// truth at every minute, whatever the pauses; and looking moves nothing.
+func TestWindowIsTheAccounts(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(4, 4))
-	var minutes []int
-	for m := 3000; m > 0; m -= r.IntN(45) {
-		minutes = append(minutes, m)
-	}
-	x := newWorld(t).activity(minutes...)
-	var last Window
-	for m := -3000; m < 100; m++ {
-		now := at(m)
-		w, ok := x.Window(now, 30*time.Minute, 300*time.Minute, time.Time{})
-		if !ok {
-			last = Window{}
-			continue
+	const duration = 300 * time.Minute
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		var minutes []int
+		truth := map[int]int{} // the beginning of the window that is open, by minute
+		begin, open := 0, false
+		for m := -4000; m < 0; m++ {
+			if day := (m + 4000) % 1440; day < 960 && r.IntN(40) == 0 {
+				minutes = append(minutes, -m)
+				if !open || m >= begin+300 {
+					begin, open = m, true
+				}
+			}
+			if open && m < begin+300 {
+				truth[m] = begin
+			}
 		}
-		if w.Remaining < 0 || w.Remaining > 300*time.Minute || w.Start.After(now.Add(early)) || now.Sub(w.Start) > 300*time.Minute {
-			t.Fatalf("at %v: %+v", now, w)
+		x := newWorld(t).activity(minutes...)
+		for m := -2500; m < -5; m += 3 {
+			// What is written later must not be known yet.
+			past := &Index{activity: map[int32]uint16{}}
+			maps.Copy(past.activity, x.activity)
+			w, ok := past.Window(at(m), duration, time.Time{})
+			begin, open := truth[m]
+			if soon := slices.ContainsFunc(minutes, func(x int) bool { return -x > m && -x <= m+5 }); soon {
+				continue // a reply that is dated a little ahead counts already
+			}
+			if ok != open || ok && !w.Start.Equal(at(begin)) {
+				t.Fatalf("account %d, %d minutes ago: %v, %v, want %v, %v", seed, -m, w, ok, at(begin), open)
+			}
 		}
-		if w.Start.Equal(last.Start) && w.Remaining > last.Remaining {
-			t.Fatalf("at %v: %+v after %+v", now, w, last)
-		}
-		last = w
 	}
 }
 

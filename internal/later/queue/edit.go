@@ -101,6 +101,9 @@ func MarkDone(data []byte, tasks ...Task) ([]byte, []Task, error) {
 	all := lines(data)
 	var done []Task
 	for _, want := range tasks {
+		if ticked(data, all, want) {
+			continue // by a run that was killed before it could say so
+		}
 		t, _, ok := q.Find(want.ID, want.Text)
 		if !ok {
 			continue
@@ -113,6 +116,16 @@ func MarkDone(data []byte, tasks ...Task) ([]byte, []Task, error) {
 		done = append(done, want)
 	}
 	return out, done, nil
+}
+
+// ticked reports whether the line that a task stood on has the same text and is
+// ticked off.
+func ticked(data []byte, all []line, t Task) bool {
+	if t.ID == "" || t.Line >= len(all) || t.ID != ID(t.Line, t.Text) {
+		return false
+	}
+	l, ok := parseLine(string(all[t.Line].body(data)))
+	return ok && l.text == t.Text && (l.mark == 'x' || l.mark == 'X')
 }
 
 // sectionEnd returns where a task at the end of a section goes: behind its last

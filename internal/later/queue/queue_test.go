@@ -177,6 +177,12 @@ func TestMarkDone(t *testing.T) {
 	if err != nil || string(got) != want || len(done) != 2 {
 		t.Errorf("%q, %d done, %v, want %q", got, len(done), err, want)
 	}
+	// Done twice, it does not take the same text further down.
+	twice, _ := Parse([]byte("- [ ] a\n- [ ] a\n"))
+	once, _, _ := MarkDone([]byte("- [ ] a\n- [ ] a\n"), twice.Tasks()[0])
+	if got, done, _ := MarkDone(once, twice.Tasks()[0]); string(got) != "- [x] a\n- [ ] a\n" || len(done) != 0 {
+		t.Errorf("%q, %d done", got, len(done))
+	}
 	// An id whose line has another text now is another task.
 	other := Task{ID: q.Tasks()[2].ID, Text: "what stood there before"}
 	if got, done, _ := MarkDone([]byte(before), other); string(got) != before || len(done) != 0 {

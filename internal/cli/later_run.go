@@ -1,0 +1,581 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ccreload/ccreload/internal/hook"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/later"
+	"github.com/ccreload/ccreload/internal/later/dispatch"
+	"github.com/ccreload/ccreload/internal/later/page"
+	"github.com/ccreload/ccreload/internal/later/queue"
+	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/problem"
+	"github.com/ccreload/ccreload/internal/proc"
+	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/term"
+)
+
+// watchEvery is how often agents at work are looked after.
+const watchEvery = 10 * time.Second
+
+// watchTry is how long a watcher tries to be the only one.
+const watchTry = 200 * time.Millisecond
+
+// tickWait is how long a person waits for a tick that is at work.
+const tickWait = 30 * time.Second
+
+// laterWorld is what ticks and views of the user work with.
+func (a *app) laterWorld() (*dispatch.World, error) {
+	profile, err := a.profile(later.Name)
+	if err != nil {
+		return nil, err
+	}
+	w := &dispatch.World{
+		App: later.AppDir(a.host, a.env.Getenv), Profile: profile, Host: a.host, Env: a.env, Environ: os.Environ(),
+		Prices: models.Prices(profile.PriceTable()), LookPath: exec.LookPath,
+	}
+	return w, w.Prepare()
+}
+
+// laterRoot returns the repository that a command is about.
+func (a *app) laterRoot(given string) (string, error) {
+	if given != "" {
+		path, err := filepath.Abs(given)
+		return later.Root(path), err
+	}
+	project, err := a.project()
+	return later.Root(project), err
+}
+
+func (a *app) laterTick() *cobra.Command {
+	var o dispatch.Options
+	var background, watch bool
+	var idleSince string
+	cmd := &cobra.Command{
+		Use:   "tick",
+		Short: "Look after the agents, and start those whose time has come",
+		Long: `Look after the agents, and start those whose time has come. The end of each turn
+and the timer do the same; it says why nothing starts. With --now the window and
+whether you are at work do not matter; limits, the budget and trust do.`,
+		Example: `  ccreload later tick          what the timer does
+  ccreload later tick --now    start what is queued`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if t, err := time.Parse(time.RFC3339, idleSince); err == nil {
+				o.IdleSince = t
+			}
+			if watch {
+				return a.watchAgents(cmd.Context())
+			}
+			if !background {
+				o.Wait = tickWait
+			}
+			return a.tick(cmd.Context(), o, background)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&o.Manual, "now", false, "whatever the window, and whether somebody is at work")
+	flags.StringVar(&o.Repo, "repo", "", "a repository (default: that of this directory)")
+	flags.BoolVar(&background, "background", false, "")
+	flags.BoolVar(&watch, "watch", false, "")
+	flags.StringVar(&idleSince, "idle-since", "", "")
+	for _, name := range []string{"background", "watch", "idle-since"} {
+		flags.MarkHidden(name) // fails only for an unknown flag
+	}
+	return cmd
+}
+
+func (a *app) tick(ctx context.Context, o dispatch.Options, background bool) error {
+	w, err := a.laterWorld()
+	if err != nil {
+		return err
+	}
+	if o.Repo, err = a.laterRoot(o.Repo); err != nil {
+		return err
+	}
+	w.Watch = a.startWatch
+	r, err := w.Tick(ctx, o)
+	if err != nil || background {
+		return err
+	}
+	return a.tickResult(r)
+}
+
+func (a *app) tickResult(r dispatch.Result) error {
+	if r.Busy {
+		fmt.Fprintln(a.stdout, "Another tick is at work; try again in a moment.")
+		return nil
+	}
+	for _, s := range r.Ended {
+		fmt.Fprintln(a.stdout, term.Visible("Ended    "+s))
+	}
+	for _, s := range r.Started {
+		fmt.Fprintln(a.stdout, term.Visible("Started  "+s))
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintln(a.stdout, term.Visible("Problem  "+p))
+	}
+	if len(r.Started) == 0 {
+		fmt.Fprintf(a.stdout, "Nothing started: %s.\n", dispatch.Why(r.Decision.Reason))
+	}
+	if r.Running > 0 {
+		fmt.Fprintf(a.stdout, "%s at work; `ccreload later status` says how far.\n", term.Count(r.Running, "agent"))
+	}
+	return nil
+}
+
+// startWatch starts the process that looks after the agents; one is enough, so it
+// ends at once where there is one.
+func (a *app) startWatch() error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(exe, "later", "tick", "--watch")
+	cmd.Env = host.Outside(os.Environ())
+	cmd.Dir = a.host.Home
+	_, err = proc.Start(cmd)
+	return err
+}
+
+// watchAgents ticks until no agent is at work.
+func (a *app) watchAgents(ctx context.Context) error {
+	w, err := a.laterWorld()
+	if err != nil {
+		return err
+	}
+	err = state.NewDir(filepath.Join(w.App, "locks")).Sub("watch").WithLock(watchTry, func(*state.Tx) error {
+		for {
+			a.env.Sleep(watchEvery)
+			w, err := a.laterWorld()
+			if err != nil {
+				return err
+			}
+			r, err := w.Tick(ctx, dispatch.Options{})
+			if err != nil {
+				return err
+			}
+			if r.Running == 0 && !r.Busy {
+				return nil
+			}
+		}
+	})
+	if errors.Is(err, state.ErrBusy) {
+		return nil
+	}
+	return err
+}
+
+func (a *app) laterStatus() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "status",
+		Short:   "Show the window, the queue, the agents, and what waits for you",
+		Example: "  ccreload later status",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v, err := a.laterView(cmd.Context())
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(a.stdout, page.Status(v))
+			return err
+		},
+	}
+	return cmd
+}
+
+func (a *app) laterView(ctx context.Context) (dispatch.View, error) {
+	w, err := a.laterWorld()
+	if err != nil {
+		return dispatch.View{}, err
+	}
+	root, err := a.laterRoot("")
+	if err != nil {
+		return dispatch.View{}, err
+	}
+	return w.View(ctx, root)
+}
+
+// byPerson fails unless a person is behind a command that lets text run: an agent
+// must not, and in a session the person has to have been asked.
+func (a *app) byPerson(w *dispatch.World, words, text string) error {
+	switch {
+	case hook.On(a.env.Getenv(host.ChildVar)):
+		return problem.Input("", "an agent may not queue or trust anything")
+	case a.host.Session == "" || later.WasAsked(w.App, a.host.Session, words, text, a.env.Now()):
+		return nil
+	}
+	return problem.Input("type it in a terminal, or `later: …` in a prompt", "nobody was asked, and what is queued runs unattended")
+}
+
+func (a *app) laterAdd() *cobra.Command {
+	var section, repo string
+	var urgent, minor bool
+	cmd := &cobra.Command{
+		Use:   "add [flags] TASK",
+		Short: "Queue a task",
+		Example: `  ccreload later add "add a test for the retry path"
+  ccreload later add --section Auth --urgent "close the debug port"`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			text := strings.Join(args, " ")
+			e := queue.Entry{Priority: queue.P1, Text: queue.Clean(text)}
+			switch {
+			case e.Text == "":
+				return problem.Input("", "the task is empty")
+			case urgent && minor:
+				return problem.Input("", "a task is either urgent or minor")
+			case urgent:
+				e.Priority = queue.P0
+			case minor:
+				e.Priority = queue.P2
+			}
+			w, err := a.laterWorld()
+			if err != nil {
+				return err
+			}
+			if err := a.byPerson(w, "later add", text); err != nil {
+				return err
+			}
+			root, err := a.laterRoot(repo)
+			if err != nil {
+				return err
+			}
+			q := later.QueueOf(root, later.ReadConfig(w.App, w.Profile))
+			call := &host.Call{Profile: w.Profile, Env: a.env}
+			added, err := later.Add(w.App, q, queue.Clean(section), later.Added, call, []queue.Entry{e})
+			switch {
+			case err != nil:
+				return fmt.Errorf("the task was not queued in %q: %w", q.Path, err)
+			case len(added) == 0:
+				fmt.Fprintf(a.stdout, "That is in %s already.\n", q.Path)
+			default:
+				fmt.Fprintln(a.stdout, term.Visible(fmt.Sprintf("Queued in %s: %s (%s)", q.Path, e.Text, e.Priority)))
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&section, "section", "", "the heading to put it below (default: above all headings)")
+	flags.StringVar(&repo, "repo", "", "a repository (default: that of this directory)")
+	flags.BoolVar(&urgent, "urgent", false, "before everything else (P0)")
+	flags.BoolVar(&minor, "minor", false, "after everything else (P2)")
+	return cmd
+}
+
+// listed is a task as `list` prints it.
+type listed struct {
+	ID       string `json:"id"`
+	Repo     string `json:"repo"`
+	Section  string `json:"section"`
+	Priority string `json:"priority"`
+	State    string `json:"state"`
+	Attempts int    `json:"attempts"`
+	Text     string `json:"text"`
+	Note     string `json:"note,omitempty"`
+
+	known dispatch.Known
+}
+
+func (l listed) String() string {
+	return fmt.Sprintf("%s  %s  %-6s  %s\n", l.ID, l.Priority, l.State, l.Text)
+}
+
+// tasks returns the open tasks of a view.
+func tasks(v dispatch.View) []listed {
+	list := []listed{}
+	for _, q := range v.Queues {
+		for _, s := range q.Sections {
+			for _, t := range s.Tasks {
+				list = append(list, listed{t.ID, q.Root, s.Name, t.Priority.String(), page.State(t), t.Attempts, t.Text, t.Note, t})
+			}
+		}
+	}
+	return list
+}
+
+func (a *app) laterList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the open tasks",
+		Long: `List the open tasks of all repositories: the id, the priority, and where each
+stands. "trust?" waits until you trust the repository, "you" needs you, "limit" goes
+on after the reset.`,
+		Example: "  ccreload later list\n  ccreload later list --json | jq -r '.[].text'",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v, err := a.laterView(cmd.Context())
+			if err != nil {
+				return err
+			}
+			for _, q := range v.Queues {
+				if q.Err != nil {
+					fmt.Fprintln(a.stderr, term.Visible("ccreload: "+q.Err.Error()))
+				}
+			}
+			return printList(a, tasks(v), asJSON, "No task is queued.")
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+// find returns the task with an id; one of this repository comes first.
+func (a *app) findTask(ctx context.Context, id string) (listed, error) {
+	v, err := a.laterView(ctx)
+	if err != nil {
+		return listed{}, err
+	}
+	all := tasks(v)
+	i := slices.IndexFunc(all, func(l listed) bool { return l.ID == id })
+	if i < 0 {
+		return listed{}, problem.Input("`ccreload later list` has the ids; one changes when its line is moved or edited", "there is no open task %q", id)
+	}
+	return all[i], nil
+}
+
+func (a *app) laterShow() *cobra.Command {
+	return &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show what is known of a task",
+		Example: "  ccreload later show t_0123456789",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := a.findTask(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			k := t.known
+			origin := map[later.Event]string{
+				later.Captured: "you typed it in a prompt", later.Added: "you added it", later.Vouched: "it stood in a repository that you trust",
+				later.Strayed: "it appeared while an agent was at work",
+			}[k.Source]
+			fmt.Fprintln(a.stdout, term.Visible(t.Text))
+			rows := [][2]string{
+				{"Repository", t.Repo},
+				{"Section", t.Section},
+				{"Priority", t.Priority},
+				{"State", t.State},
+				{"Origin", cmp.Or(origin, "not known, so it waits for trust")},
+				{"Attempts", fmt.Sprint(t.Attempts)},
+				{"Last result", strings.TrimSpace(string(k.Verdict) + " " + k.Note)},
+				{"Needs you", k.Held},
+			}
+			for _, r := range rows {
+				if r[1] != "" {
+					fmt.Fprintln(a.stdout, term.Visible(fmt.Sprintf("  %-12s %s", r[0], r[1])))
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) laterRetry() *cobra.Command {
+	return &cobra.Command{
+		Use:     "retry ID",
+		Short:   "Have a task tried again",
+		Example: "  ccreload later retry t_0123456789",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := a.findTask(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			w, err := a.laterWorld()
+			if err != nil {
+				return err
+			}
+			if err := w.Note(later.Entry{Event: later.Retried, Repo: t.Repo, Text: t.Text}); err != nil {
+				return err
+			}
+			fmt.Fprintln(a.stdout, term.Visible("To be tried again: "+t.Text))
+			return nil
+		},
+	}
+}
+
+func (a *app) laterTrust() *cobra.Command {
+	var repo string
+	var yes, revoke, list bool
+	cmd := &cobra.Command{
+		Use:   "trust",
+		Short: "Let run what the queue of a repository holds",
+		Long: `Let run what the queue of a repository holds, whoever wrote it: what stands there
+now, and what is added while no agent is at work. What you queue yourself needs no
+trust.`,
+		Example: `  ccreload later trust
+  ccreload later trust --list
+  ccreload later trust --revoke`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w, err := a.laterWorld()
+			if err != nil {
+				return err
+			}
+			if list {
+				return a.trusted(w)
+			}
+			root, err := a.laterRoot(repo)
+			if err != nil {
+				return err
+			}
+			if revoke {
+				if err := w.Note(later.Entry{Event: later.Untrusted, Repo: root}); err != nil {
+					return err
+				}
+				fmt.Fprintf(a.stdout, "The queue of %s is not trusted any more.\n", root)
+				return nil
+			}
+			if err := a.byPerson(w, "later trust", ""); err != nil {
+				return err
+			}
+			return a.trust(cmd.Context(), w, root, yes || a.host.Session != "")
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&repo, "repo", "", "a repository (default: that of this directory)")
+	flags.BoolVar(&yes, "yes", false, "do not ask")
+	flags.BoolVar(&revoke, "revoke", false, "take it back")
+	flags.BoolVar(&list, "list", false, "list the repositories that are trusted")
+	return cmd
+}
+
+func (a *app) trusted(w *dispatch.World) error {
+	l, err := later.ReadLedger(w.App, later.ReadConfig(w.App, w.Profile).Settings)
+	if err != nil {
+		return err
+	}
+	none := true
+	for _, root := range l.Repos() {
+		if l.Trusts(root) {
+			fmt.Fprintln(a.stdout, term.Visible(root))
+			none = false
+		}
+	}
+	if none {
+		fmt.Fprintln(a.stdout, "No repository is trusted; what you queue yourself runs all the same.")
+	}
+	return nil
+}
+
+func (a *app) trust(ctx context.Context, w *dispatch.World, root string, yes bool) error {
+	v, err := w.View(ctx, root)
+	if err != nil {
+		return err
+	}
+	entries := []later.Entry{{Event: later.Trusted, Repo: root}}
+	for _, t := range tasks(v) {
+		if t.Repo != root || t.known.May() {
+			continue
+		}
+		fmt.Fprintln(a.stdout, term.Visible("  "+t.Text))
+		entries = append(entries, later.Entry{Event: later.Vouched, Repo: root, Text: t.Text})
+	}
+	if !yes {
+		fmt.Fprintf(a.stderr, "These and what is added to the queue of %s will run unattended. Trust it? [y/N] ", root)
+		line, _ := bufio.NewReader(a.stdin).ReadString('\n')
+		if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+			return problem.Input("`--yes` for scripts", "nothing was changed")
+		}
+	}
+	if err := w.Note(entries...); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "The queue of %s is trusted; `ccreload later trust --revoke` takes that back.\n", root)
+	return nil
+}
+
+func (a *app) laterPause() *cobra.Command {
+	return a.laterFlag("pause", "Start nothing until `resume`", "Nothing starts until `ccreload later resume`; agents at work go on (`ccreload later stop` ends them).", dispatch.Pause)
+}
+
+func (a *app) laterResume() *cobra.Command {
+	return a.laterFlag("resume", "Take back `pause`, and what switched starting off", "Agents start again when it is time.", dispatch.Resume)
+}
+
+func (a *app) laterFlag(use, short, says string, do func(string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Example: "  ccreload later " + use, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			w, err := a.laterWorld()
+			if err != nil {
+				return err
+			}
+			if err := do(w.App); err != nil {
+				return err
+			}
+			fmt.Fprintln(a.stdout, says)
+			return nil
+		},
+	}
+}
+
+func (a *app) laterStop() *cobra.Command {
+	return &cobra.Command{
+		Use:   "stop",
+		Short: "Pause, and end the agents at work",
+		Long: `Pause, and end the agents at work with everything they have started. What they
+have changed in their worktrees is kept below refs/cc-later/salvage, and their tasks
+stay in the queue.`,
+		Example: "  ccreload later stop",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w, err := a.laterWorld()
+			if err != nil {
+				return err
+			}
+			if err := dispatch.Pause(w.App); err != nil {
+				return err
+			}
+			n, err := w.Stop(cmd.Context(), tickWait)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "%s ended. Nothing starts until `ccreload later resume`.\n", term.Count(n, "agent"))
+			return nil
+		},
+	}
+}
+
+func (a *app) laterLogs() *cobra.Command {
+	var n int
+	cmd := &cobra.Command{
+		Use:     "logs",
+		Short:   "Show what happened, newest last",
+		Example: "  ccreload later logs -n 50",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w, err := a.laterWorld()
+			if err != nil {
+				return err
+			}
+			now := a.env.Now()
+			events := dispatch.Log(w.App, n)
+			for _, e := range slices.Backward(events) {
+				fmt.Fprintln(a.stdout, term.Visible(page.Clock(e.Time, now)+"  "+e.Text))
+			}
+			if len(events) == 0 {
+				fmt.Fprintln(a.stdout, "Nothing happened so far.")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().IntVarP(&n, "lines", "n", 20, "how many")
+	return cmd
+}

@@ -1,0 +1,202 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/later"
+	"github.com/ccreload/ccreload/internal/later/agent"
+	"github.com/ccreload/ccreload/internal/later/schedule"
+	"github.com/ccreload/ccreload/internal/problem"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// stampLayout is how a run is dated in the names of its files and branch.
+const stampLayout = "20060102-150405"
+
+// client returns the program that agents are run with, once it is clear who pays.
+func (w *World) client(ctx context.Context) (agent.Client, error) {
+	path, err := agent.Find(w.Host, w.LookPath)
+	if err != nil {
+		return agent.Client{}, err
+	}
+	environ := host.AgentEnviron(w.Environ, w.config.AllowKey)
+	client, err := w.store.Probe(ctx, path, environ)
+	if err != nil {
+		return agent.Client{}, err
+	}
+	payer, err := w.store.Payer(ctx, client, w.Environ, w.config.AllowKey)
+	if err != nil {
+		return agent.Client{}, err
+	}
+	switch {
+	case payer.Kind == agent.Withheld, payer.Kind == agent.ByKey && !w.config.AllowKey:
+		return agent.Client{}, problem.Input("set DISPATCH_ALLOW_API_KEY=true in "+later.ConfigFile+" if it may pay", "an API key would pay for the agents (%s), and that is not allowed", payer.Source)
+	case payer.Kind == agent.Nobody:
+		w.switchOff("nobody is logged in: log in with `claude`, then `ccreload later resume`")
+		return agent.Client{}, problem.Input("log in with `claude`, then `ccreload later resume`", "nobody is logged in, so no agent can run")
+	}
+	return client, nil
+}
+
+// launch starts an agent. The run stands in the state before anything is done for
+// it; whatever this process is killed between, the next tick finds the run, and
+// what there is of it.
+func (w *World) launch(ctx context.Context, client agent.Client, s schedule.Start) (*Run, error) {
+	now := w.now()
+	stamp := w.Env.Now().Local().Format(stampLayout)
+	run := &Run{
+		ID: agent.NewID(), Session: agent.NewID(), Section: s.Section, DispatchTS: now,
+		Model: w.config.Model, Writes: w.config.Writes, Resume: s.Resume, ResultPath: w.output(s, stamp),
+	}
+	for _, t := range s.Tasks {
+		run.Entries = append(run.Entries, w.entry(s.Repo, t))
+		run.Retries = max(run.Retries, t.Retries)
+	}
+	repo := w.state.repo(s.Repo)
+	repo.Agents = append(repo.Agents, run)
+	repo.DispatchTS = &now
+	step("plan run")
+	if err := w.state.save(w.App); err != nil {
+		repo.drop(run)
+		return nil, err
+	}
+	if err := w.begin(ctx, client, s, run, stamp); err != nil {
+		w.undo(ctx, s.Repo, run, err)
+		return nil, fmt.Errorf("no agent for %s: %w", run.name(), err)
+	}
+	branch := any(nil)
+	if run.Branch != nil {
+		branch = *run.Branch
+	}
+	left := 0
+	if win := w.window(now); !win.End.IsZero() {
+		left = int(win.Remaining(now).Minutes())
+	}
+	w.log("dispatch", fields{
+		"repo": s.Repo, "section": s.Section, "entries_dispatched": len(run.Entries), "entries": run.Entries, "remaining_minutes": left,
+		"model": run.Model, "result_path": run.ResultPath, "branch": branch, "auto_resume": s.Resume,
+	})
+	return run, nil
+}
+
+// entry is a task as it stands in the queue now.
+func (w *World) entry(root string, t schedule.Task) Task {
+	for _, s := range w.read(root).Sections {
+		for _, k := range s.Tasks {
+			if k.Text == t.Key {
+				return taskOf(k.Task)
+			}
+		}
+	}
+	return Task{Text: t.Key, Priority: fmt.Sprintf("P%d", t.Priority)}
+}
+
+// begin does what a run needs, and starts it.
+func (w *World) begin(ctx context.Context, client agent.Client, s schedule.Start, run *Run, stamp string) error {
+	var entries []later.Entry
+	brief := agent.Brief{Repo: s.Repo, Section: s.Section, Writes: run.Writes}
+	for _, t := range run.Entries {
+		entries = append(entries, later.Entry{Time: run.DispatchTS, Event: later.Began, Repo: s.Repo, Text: t.Text, Agent: run.ID, Resume: run.Resume})
+		brief.Tasks = append(brief.Tasks, agent.Task{ID: t.ID, Priority: t.Priority, Text: t.Text})
+	}
+	if err := os.MkdirAll(filepath.Dir(run.ResultPath), 0o700); err != nil {
+		return err
+	}
+	dir := s.Repo
+	var tree *git.Worktree
+	if run.Writes {
+		var err error
+		if tree, err = w.prepareTree(ctx, s.Repo, run, stamp); err != nil {
+			return err
+		}
+		dir = tree.Path
+	}
+	step("note start")
+	if err := w.note(entries...); err != nil {
+		return err
+	}
+	step("start agent")
+	rec, err := w.store.Start(agent.Spec{
+		ID: run.ID, Client: client, Session: run.Session, Model: run.Model, Writes: run.Writes, BudgetUSD: w.config.BudgetUSD,
+		SkipPermissions: w.config.SkipPermissions, Dir: dir, Prompt: agent.Prompt(brief), Environ: host.AgentEnviron(w.Environ, w.config.AllowKey),
+		Out: run.ResultPath, Err: run.ResultPath + ".err",
+	}, w.now())
+	if err != nil {
+		return err
+	}
+	run.PID = rec.Process.PID
+	if tree != nil {
+		step("set owner")
+		if err := tree.SetOwner(rec.Process, run.Session); err != nil {
+			w.log("error", fields{"reason": "owner", "detail": err.Error()})
+		}
+	}
+	step("save started run")
+	return w.state.save(w.App)
+}
+
+// prepareTree makes the worktree of a run, and notes what the user's checkout
+// looks like before it.
+func (w *World) prepareTree(ctx context.Context, root string, run *Run, stamp string) (*git.Worktree, error) {
+	repo, err := git.Open(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	step("add worktree")
+	tree, err := repo.AddWorktree(ctx, filepath.Join(w.App, worktreeName), run.name(), stamp)
+	if err != nil {
+		return nil, err
+	}
+	run.Branch, run.Worktree = &tree.Branch, &tree.Path
+	step("save worktree")
+	if err := w.state.save(w.App); err != nil {
+		return nil, err
+	}
+	w.snap(ctx, root, run)
+	return tree, nil
+}
+
+// output returns the file for what an agent says.
+func (w *World) output(s schedule.Start, stamp string) string {
+	name := filepath.Base(s.Repo) + "-" + slug((&Run{Section: s.Section, Resume: s.Resume}).name())
+	replace := strings.NewReplacer("{app}", w.App, "{repo}", name, "{date}", stamp)
+	path := replace.Replace(w.config.Output)
+	if !filepath.IsAbs(path) || state.Within(s.Repo, path) {
+		path = filepath.Join(w.App, resultsName, name+"-"+stamp+".json")
+	}
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(path); err != nil {
+			return path
+		}
+		ext := filepath.Ext(path)
+		path = strings.TrimSuffix(path, ext) + fmt.Sprintf("-%d", n) + ext
+	}
+}
+
+// slug returns a section's name as part of a file's.
+func slug(name string) string {
+	s := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, name)
+	return s[:min(len(s), 40)]
+}
+
+// undo takes back a run that could not be started.
+func (w *World) undo(ctx context.Context, root string, run *Run, why error) {
+	if run.Worktree != nil {
+		w.removeTree(ctx, run)
+	}
+	// It was no attempt; the next one waits a little.
+	w.finish(root, run, func(Task) (schedule.Verdict, string) { return schedule.Throttled, why.Error() })
+	w.forget(root, run)
+}

@@ -1,0 +1,179 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/later"
+	"github.com/ccreload/ccreload/internal/later/queue"
+	"github.com/ccreload/ccreload/internal/state"
+)
+
+// maxState is the most that is read of state.json, in bytes.
+const maxState = 16 << 20
+
+// State is state.json: what is going on. The keys are the original's, whose users
+// come and go; what is ours besides stands with each agent.
+type State struct {
+	LastHook    *time.Time       `json:"last_hook_ts"`
+	WindowStart *time.Time       `json:"window_start_ts"`
+	WindowLimit *time.Time       `json:"window_limit_ts"`
+	Repos       map[string]*Repo `json:"repos"`
+}
+
+// Repo is what goes on in one repository.
+type Repo struct {
+	InFlight      bool       `json:"in_flight"`
+	Agents        []*Run     `json:"agents"`
+	ResumeEntries []Task     `json:"resume_entries"`
+	ResumeReason  *string    `json:"resume_reason"`
+	DispatchTS    *time.Time `json:"dispatch_ts"`
+}
+
+// Run is one agent, from the moment it is planned until what it left is dealt with.
+type Run struct {
+	Section    string    `json:"section_name"`
+	PID        int       `json:"pid"`
+	ResultPath string    `json:"result_path"`
+	Branch     *string   `json:"branch"`
+	Worktree   *string   `json:"worktree_path"`
+	Entries    []Task    `json:"entries"`
+	DispatchTS time.Time `json:"dispatch_ts"`
+	Retries    int       `json:"retries"`
+
+	// ID names the run in the store of agents; "" is one of the original's.
+	ID      string `json:"run,omitempty"`
+	Session string `json:"session,omitempty"`
+	Model   string `json:"model,omitempty"`
+	Writes  bool   `json:"writes,omitempty"`
+	Resume  bool   `json:"resume,omitempty"`
+	// Changed says what was found changed in the user's checkout since the run
+	// began, as sentences.
+	Changed []string `json:"changed,omitempty"`
+	// Checked is set once the checkout was compared for the last time.
+	Checked bool `json:"checked,omitempty"`
+	// Resnap says that a change of ours to the checkout may have been made since it
+	// was noted.
+	Resnap bool `json:"resnap,omitempty"`
+	// Waits is why what it left could not be dealt with so far.
+	Waits string `json:"waits,omitempty"`
+	// Kept says that the worktree stays for the person.
+	Kept bool `json:"kept,omitempty"`
+}
+
+// Task is a task as it was given to an agent.
+type Task struct {
+	ID       string `json:"id"`
+	Line     int    `json:"line_index"`
+	Priority string `json:"priority"`
+	Text     string `json:"text"`
+}
+
+func taskOf(t queue.Task) Task { return Task{t.ID, t.Line, t.Priority.String(), t.Text} }
+
+// name is what people call the section of a run.
+func (r *Run) name() string {
+	switch {
+	case r.Resume:
+		return "resume"
+	case r.Section == "":
+		return "default"
+	}
+	return r.Section
+}
+
+// loadState returns the state; a file that cannot be read is set aside, and what
+// was wrong is the second result.
+func loadState(app string) (State, error) {
+	s := State{Repos: map[string]*Repo{}}
+	path := filepath.Join(app, later.StateFile)
+	data, err := state.ReadFile(path, maxState)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err == nil {
+		if err = json.Unmarshal(data, &s); err == nil {
+			s.clean()
+			return s, nil
+		}
+	}
+	aside := path + ".broken"
+	if os.Rename(path, aside) != nil {
+		return State{Repos: map[string]*Repo{}}, fmt.Errorf("%s cannot be read: %w", path, err)
+	}
+	return State{Repos: map[string]*Repo{}}, fmt.Errorf("%s could not be read and is kept as %s: %w", path, filepath.Base(aside), err)
+}
+
+// clean takes away what JSON allows and nobody means.
+func (s *State) clean() {
+	if s.Repos == nil {
+		s.Repos = map[string]*Repo{}
+	}
+	for path, r := range s.Repos {
+		if r == nil || !filepath.IsAbs(path) {
+			delete(s.Repos, path)
+			continue
+		}
+		r.Agents = slices.DeleteFunc(r.Agents, func(a *Run) bool { return a == nil })
+	}
+}
+
+// save writes the state in one step.
+func (s *State) save(app string) error {
+	for path, r := range s.Repos {
+		r.InFlight = len(r.Agents) > 0
+		if r.Agents == nil {
+			r.Agents = []*Run{}
+		}
+		if r.ResumeEntries == nil {
+			r.ResumeEntries = []Task{}
+		}
+		if !r.InFlight && len(r.ResumeEntries) == 0 && r.DispatchTS == nil {
+			delete(s.Repos, path)
+		}
+	}
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return state.NewDir(app).WithLock(saveWait, func(tx *state.Tx) error {
+		return tx.Update(later.StateFile, append(data, '\n'))
+	})
+}
+
+// repo returns the state of a repository.
+func (s *State) repo(path string) *Repo {
+	r := s.Repos[path]
+	if r == nil {
+		r = &Repo{}
+		s.Repos[path] = r
+	}
+	return r
+}
+
+// drop forgets a run.
+func (r *Repo) drop(run *Run) {
+	r.Agents = slices.DeleteFunc(r.Agents, func(a *Run) bool { return a == run })
+}
+
+// running counts the agents of all repositories.
+func (s *State) running() int {
+	n := 0
+	for _, r := range s.Repos {
+		n += len(r.Agents)
+	}
+	return n
+}
+
+// has reports whether an agent has the task.
+func (r *Repo) has(text string) bool {
+	return r != nil && slices.ContainsFunc(r.Agents, func(a *Run) bool {
+		return slices.ContainsFunc(a.Entries, func(t Task) bool { return t.Text == text })
+	})
+}

@@ -1,0 +1,377 @@
+package dispatch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/later"
+	"github.com/ccreload/ccreload/internal/later/schedule"
+	"github.com/ccreload/ccreload/internal/term"
+	"github.com/ccreload/ccreload/internal/usage"
+)
+
+// View is everything that a person is shown, at one moment. Whatever shows it shows
+// the same.
+type View struct {
+	Now    time.Time
+	App    string
+	Config later.Config
+
+	Window schedule.Window
+	Used   float64 // percent of the window, -1 when nobody says
+	Week   float64 // percent of the week's budget
+	// WeekSource says who tells: the host, or the logs.
+	WeekSource string
+	WeekResets time.Time // zero when nobody says
+
+	Gates  []schedule.Gate
+	Reason string // why nothing starts now, "" if something would
+	Paused time.Time
+	Off    string
+
+	Queues []Queued
+	Agents []Agent
+	Wants  []Want
+	Events []LogEvent // newest first
+	Days   []Day      // oldest first
+	Models []Share    // of the last seven days
+}
+
+// Agent is an agent at work, or one whose work is not merged yet.
+type Agent struct {
+	Repo string
+	*Run
+	Tail string // the end of what it said, for people
+}
+
+// Want is something that waits for the person.
+type Want struct {
+	What    string
+	Command string // what does it, "" where that is up to them
+}
+
+// LogEvent is a line of the log.
+type LogEvent struct {
+	Time  time.Time
+	Event string
+	Text  string // what people read of it
+	More  map[string]any
+}
+
+// Day is what was used on one day.
+type Day struct {
+	Day      string // YYYY-MM-DD
+	Cost     float64
+	Unpriced int64 // replies without a price
+}
+
+// Share is what one model was used for.
+type Share struct {
+	Model  string
+	Cost   float64
+	Tokens int64
+}
+
+// viewEvents is how many lines of the log are looked at.
+const viewEvents = 200
+
+// View returns what there is to show of all repositories, and of root, the one
+// that the person is in.
+func (w *World) View(ctx context.Context, root string) (View, error) {
+	if err := w.Prepare(); err != nil {
+		return View{}, err
+	}
+	broken := w.load()
+	w.count()
+	now := w.now()
+	v := View{
+		Now: now.Local(), App: w.App, Config: w.config, Window: w.window(now), Used: -1, Week: w.spent(now), WeekSource: "logs",
+		Paused: Paused(w.App), Off: Off(w.App),
+	}
+	said := w.limits.Current(now)
+	if !said.FiveHour.Seen.IsZero() {
+		v.Used = said.FiveHour.Used
+	}
+	if week := said.SevenDay; !week.Seen.IsZero() && week.Used >= 0 {
+		v.WeekSource, v.WeekResets = "host", week.Resets
+	}
+	for _, path := range w.repos(root) {
+		v.Queues = append(v.Queues, w.read(path))
+	}
+	d := schedule.Decide(w.config.Settings, w.facts(Options{}, v.Queues))
+	v.Gates, v.Reason = d.Gates, d.Reason
+	for _, path := range sorted(w.state.Repos) {
+		for _, run := range w.state.Repos[path].Agents {
+			v.Agents = append(v.Agents, Agent{path, run, tail(run.ResultPath)})
+		}
+	}
+	v.Events = readLog(w.App, viewEvents)
+	v.Wants = w.wants(ctx, v, broken)
+	w.shares(&v)
+	return v, nil
+}
+
+// wants lists what waits for the person, the most important first.
+func (w *World) wants(ctx context.Context, v View, broken error) []Want {
+	var list []Want
+	add := func(command, format string, args ...any) {
+		list = append(list, Want{fmt.Sprintf(format, args...), command})
+	}
+	if broken != nil {
+		add("", "%v, so no task may run", broken)
+	}
+	if _, err := os.Lstat(filepath.Join(w.App, later.StateFile+".broken")); err == nil {
+		add("rm "+filepath.Join(w.App, later.StateFile+".broken"), "%s could not be read once and was set aside", later.StateFile)
+	}
+	if w.config.SkipPermissions {
+		add("", "agents skip every permission check (DISPATCH_SKIP_PERMISSIONS)")
+	}
+	if v.Off != "" {
+		add("ccreload later resume", "nothing starts: %s", v.Off)
+	}
+	if !v.Paused.IsZero() {
+		add("ccreload later resume", "paused since %s", v.Paused.Local().Format("2006-01-02 15:04"))
+	}
+	for _, p := range w.config.Problems {
+		add("", "%s: %s", later.ConfigFile, p)
+	}
+	for _, a := range v.Agents {
+		if a.Waits != "" {
+			add("", "%s of %s waits: %s", a.name(), filepath.Base(a.Repo), a.Waits)
+		}
+	}
+	for _, q := range v.Queues {
+		list = append(list, wantsOf(q)...)
+	}
+	known := map[string]bool{}
+	for _, a := range v.Agents {
+		known[deref(a.Worktree)] = true
+	}
+	orphans, err := git.Orphans(ctx, filepath.Join(w.App, worktreeName))
+	if err != nil {
+		add("", "%v", err)
+	}
+	for _, o := range orphans {
+		switch {
+		case known[o.Path]:
+		case o.Worktree != nil && o.Worktree.Branch != "":
+			add("git -C "+o.Worktree.Checkout+" merge "+o.Worktree.Branch, "work that is not merged is kept in %s", o.Path)
+		default:
+			add("", "%s: %s", o.Path, o.Says)
+		}
+	}
+	return list
+}
+
+// wantsOf lists what waits for the person in one queue.
+func wantsOf(q Queued) []Want {
+	var list []Want
+	name := filepath.Base(q.Root)
+	if q.Err != nil {
+		return []Want{{What: q.Err.Error()}}
+	}
+	if q.Blocked != "" {
+		list = append(list, Want{What: name + ": " + q.Blocked})
+	}
+	unknown, strays := 0, 0
+	for _, s := range q.Sections {
+		for _, t := range s.Tasks {
+			switch {
+			case t.Source == later.Strayed:
+				strays++
+			case !t.May():
+				unknown++
+			case t.Held != "":
+				why := t.Held
+				if t.Note != "" {
+					why += " (" + t.Note + ")"
+				}
+				list = append(list, Want{fmt.Sprintf("%q: %s", t.Text, why), "ccreload later retry " + t.ID})
+			}
+		}
+	}
+	if strays > 0 {
+		list = append(list, Want{fmt.Sprintf("%s: %s appeared in the queue while an agent was at work", name, term.Count(strays, "task")), "ccreload later trust --repo " + q.Root})
+	}
+	if unknown > 0 {
+		list = append(list, Want{fmt.Sprintf("%s: %s waiting for trust, since you did not queue them here", name, term.Count(unknown, "task")), "ccreload later trust --repo " + q.Root})
+	}
+	return list
+}
+
+// shares adds what was used by day and model.
+func (w *World) shares(v *View) {
+	if w.index == nil {
+		return
+	}
+	days := w.index.Stats(usage.Query{Days: 14, By: usage.ByDay, Zone: v.Now.Location(), Now: v.Now, Prices: w.Prices})
+	for _, day := range sorted(days.By) {
+		t := days.By[day]
+		v.Days = append(v.Days, Day{day, t.Cost, t.Unpriced})
+	}
+	models := w.index.Stats(usage.Query{Days: 7, By: usage.ByModel, Zone: v.Now.Location(), Now: v.Now, Prices: w.Prices})
+	for _, id := range sorted(models.By) {
+		t := models.By[id]
+		v.Models = append(v.Models, Share{id, t.Cost, t.Input + t.Output + t.CacheRead + t.Write5m + t.Write1h})
+	}
+	slices.SortStableFunc(v.Models, func(a, b Share) int { return int((b.Cost - a.Cost) * 1e6) })
+}
+
+// readLog returns the newest events of the log, the newest first.
+func readLog(app string, n int) []LogEvent {
+	var list []LogEvent
+	for _, name := range []string{LogFile, LogFile + ".1"} {
+		data := end(filepath.Join(app, name), maxLog)
+		lines := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
+		for _, l := range slices.Backward(lines) {
+			var more map[string]any
+			if json.Unmarshal(l, &more) != nil {
+				continue
+			}
+			e := LogEvent{More: more}
+			e.Event, _ = more["event"].(string)
+			ts, _ := more["ts"].(string)
+			e.Time, _ = time.Parse(time.RFC3339, ts)
+			if e.Event == "" {
+				continue
+			}
+			e.Text = say(e)
+			if list = append(list, e); len(list) == n {
+				return list
+			}
+		}
+	}
+	return list
+}
+
+// end returns the end of a file, at most n bytes, from the beginning of a line.
+func end(path string, n int64) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	from := max(0, info.Size()-n)
+	data, _ := io.ReadAll(io.NewSectionReader(f, from, n))
+	if from > 0 {
+		_, data, _ = bytes.Cut(data, []byte("\n"))
+	}
+	return data
+}
+
+// reasons are what people read instead of a reason of the log.
+var reasons = map[string]string{
+	schedule.Disabled:    "dispatch is switched off",
+	schedule.SwitchedOff: "nothing may start until you resume",
+	schedule.Paused:      "paused",
+	schedule.LimitPause:  "waiting for the limit to be reset",
+	schedule.Idle:        "somebody is at work",
+	schedule.Budget:      "the weekly budget is used",
+	schedule.ModeClosed:  "it is not time yet",
+	schedule.AgentsBusy:  "as many agents as may run are at work",
+	schedule.WindowFull:  "as many agents as may were started in this window",
+	schedule.NothingDue:  "no task is due",
+}
+
+// Why returns what people read instead of a reason for starting nothing.
+func Why(reason string) string {
+	if why, ok := reasons[reason]; ok {
+		return why
+	}
+	return reason
+}
+
+// say returns what people read of an event.
+func say(e LogEvent) string {
+	text := func(key string) string { s, _ := e.More[key].(string); return s }
+	section := text("section")
+	if section == "" {
+		section = "default"
+	}
+	switch e.Event {
+	case "skip":
+		return "nothing started: " + Why(text("reason"))
+	case "dispatch":
+		n, _ := e.More["entries_dispatched"].(float64)
+		return fmt.Sprintf("%s started with %s", section, term.Count(int(n), "task"))
+	case "merge":
+		return fmt.Sprintf("%s merged into %s", section, text("target"))
+	case "merge_conflict":
+		return section + " conflicts; its worktree is kept"
+	case "checkout_changed":
+		return "the checkout changed while an agent was at work; not merged"
+	case "reconcile":
+		n, _ := e.More["completed"].(float64)
+		return term.Count(int(n), "agent") + " ended"
+	case "nudge_stale":
+		return section + " was stuck and is stopped"
+	case "nudge_dead":
+		return section + " ended without a word and is tried again"
+	case "agent_abandoned":
+		return section + " ended without a word once too often"
+	case "resume_scheduled":
+		return "a limit ended a task; it goes on after the reset"
+	case "stray_task":
+		return "a task appeared while an agent was at work: " + text("text")
+	case "window_exhausted":
+		return "the limit is reached"
+	case "window_reset_detected":
+		return "the limit is over"
+	case "dispatch_off":
+		return text("detail")
+	case "error":
+		return strings.TrimSpace(text("reason") + ": " + text("detail"))
+	}
+	return strings.ReplaceAll(e.Event, "_", " ")
+}
+
+// tailBytes is how much of the end of an agent's output is looked at.
+const tailBytes = 256 << 10
+
+// tail returns the last thing that an agent said, or did.
+func tail(path string) string {
+	lines := bytes.Split(end(path, tailBytes), []byte("\n"))
+	for _, l := range slices.Backward(lines) {
+		var row struct {
+			Type    string
+			Message struct {
+				Content []struct {
+					Type, Text, Name string
+					Input            map[string]any
+				}
+			}
+		}
+		if json.Unmarshal(l, &row) != nil || row.Type != "assistant" {
+			continue
+		}
+		for _, block := range slices.Backward(row.Message.Content) {
+			switch block.Type {
+			case "text":
+				if t := strings.TrimSpace(block.Text); t != "" {
+					return t
+				}
+			case "tool_use":
+				for _, key := range []string{"command", "file_path", "pattern", "path"} {
+					if s, ok := block.Input[key].(string); ok {
+						return block.Name + " " + s
+					}
+				}
+				return block.Name
+			}
+		}
+	}
+	return ""
+}

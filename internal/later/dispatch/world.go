@@ -1,0 +1,249 @@
+// Package dispatch is a tick of cc-later: it looks after the agents that run,
+// takes over what those that are done have left, and starts others when the
+// schedule says so. Hooks, timers and people start ticks; one works at a time, and
+// whatever is killed on the way is made up for by the next.
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/later"
+	"github.com/ccreload/ccreload/internal/later/agent"
+	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/usage"
+)
+
+// saveWait is how long a tick waits for whoever edits a file of the application.
+const saveWait = 10 * time.Second
+
+// Files of the application's directory.
+const (
+	pausedFile   = "paused" // its content is when, by whom
+	offFile      = "off"    // its content is why nothing may start
+	locksName    = "locks"
+	worktreeName = "worktrees"
+	resultsName  = "results"
+	usageName    = "usage"
+	watchName    = "watched"
+)
+
+// World is what a tick works with.
+type World struct {
+	App     string // the application's directory
+	Profile host.Profile
+	Host    host.Host
+	Env     host.Env
+	Environ []string // of this process
+	Prices  models.Prices
+	// LookPath finds a program.
+	LookPath func(string) (string, error)
+	// Watch starts a process that looks after the agents once this one is over.
+	Watch func() error
+
+	config later.Config
+	state  State
+	ledger *later.Ledger
+	store  agent.Store
+	index  *usage.Index
+	limits usage.Limits
+
+	busy map[string]bool // repositories in which an agent was at work when the tick began
+}
+
+// now is the time, without what a file cannot hold.
+func (w *World) now() time.Time { return w.Env.Now().UTC().Truncate(time.Second) }
+
+// Prepare creates the application's directory and reads the settings.
+func (w *World) Prepare() error {
+	if w.App == "" {
+		return errors.New("you have no home directory, so nothing can be queued")
+	}
+	if err := later.Prepare(w.App, w.Profile); err != nil {
+		return err
+	}
+	w.config = later.ReadConfig(w.App, w.Profile)
+	w.store = agent.Open(state.NewDir(w.App))
+	return nil
+}
+
+// load reads what is known.
+func (w *World) load() error {
+	var err error
+	if w.state, err = loadState(w.App); err != nil {
+		w.log("error", fields{"reason": "state", "detail": err.Error()})
+	}
+	w.limits = usage.ReadLimits(w.App)
+	return w.reload()
+}
+
+// reload reads the ledger anew, after something was added to it.
+func (w *World) reload() (err error) {
+	w.ledger, err = later.ReadLedger(w.App, w.config.Settings)
+	return err
+}
+
+// note adds to the ledger.
+func (w *World) note(entries ...later.Entry) error {
+	err := state.NewDir(w.App).WithLock(saveWait, func(*state.Tx) error { return later.Append(w.App, entries...) })
+	return errors.Join(err, w.reload())
+}
+
+// count brings the index of what was used up to date. It is kept apart: without it
+// nothing is known of the budget, and the rest goes on.
+func (w *World) count() {
+	w.index = usage.Open(filepath.Join(w.App, usageName), usage.Roots(w.Host, w.config.Logs), w.Prices)
+	if _, err := w.index.Update(); err != nil && !errors.Is(err, state.ErrBusy) {
+		w.log("error", fields{"reason": "usage", "detail": err.Error()})
+	}
+}
+
+// repos are the repositories to look at: those that are set, else those in which
+// something was queued; those with an agent in any case.
+func (w *World) repos(own string) []string {
+	var list []string
+	add := func(path string) {
+		if path != "" && !contains(list, path) {
+			list = append(list, path)
+		}
+	}
+	if len(w.config.Watch) > 0 {
+		for _, path := range w.config.Watch {
+			if rest, ok := strings.CutPrefix(path, "~/"); ok && w.Host.Home != "" {
+				path = filepath.Join(w.Host.Home, rest)
+			}
+			if filepath.IsAbs(path) {
+				add(later.Root(path))
+			}
+		}
+	} else {
+		add(own)
+		for _, path := range w.ledger.Repos() {
+			add(path)
+		}
+	}
+	for path, r := range w.state.Repos {
+		if len(r.Agents) > 0 || len(r.ResumeEntries) > 0 {
+			add(path)
+		}
+	}
+	return list
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// Flags that people set.
+
+// Paused reports since when a person has everything paused, zero for not.
+func Paused(app string) time.Time {
+	info, err := os.Stat(filepath.Join(app, pausedFile))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// Off returns why nothing may start until a person resumes, "" if it may.
+func Off(app string) string {
+	data, err := state.ReadFile(filepath.Join(app, offFile), 4096)
+	if err != nil {
+		return ""
+	}
+	if why := strings.TrimSpace(string(data)); why != "" {
+		return why
+	}
+	return "switched off"
+}
+
+// Pause has nothing start until Resume.
+func Pause(app string) error {
+	_, err := state.CreateExclusive(filepath.Join(app, pausedFile), nil)
+	return err
+}
+
+// Resume takes back Pause and what switched dispatch off.
+func Resume(app string) error {
+	err := errors.Join(gone(os.Remove(filepath.Join(app, pausedFile))), gone(os.Remove(filepath.Join(app, offFile))))
+	return err
+}
+
+func gone(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// switchOff has nothing start until a person resumes, and tells them once.
+func (w *World) switchOff(why string) {
+	made, err := state.CreateExclusive(filepath.Join(w.App, offFile), []byte(why+"\n"))
+	if err != nil {
+		w.log("error", fields{"reason": "off", "detail": err.Error()})
+	}
+	if made {
+		w.log("dispatch_off", fields{"detail": why})
+	}
+}
+
+// lockTry is how long a tick tries at least to be the only one.
+const lockTry = 200 * time.Millisecond
+
+// locked runs fn as the only tick of the user, waiting at most wait.
+func (w *World) locked(ctx context.Context, wait time.Duration, fn func() error) error {
+	return state.NewDir(filepath.Join(w.App, locksName)).WithLock(max(wait, lockTry), func(*state.Tx) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return fn()
+	})
+}
+
+// Note adds what a person says to the ledger.
+func (w *World) Note(entries ...later.Entry) error {
+	for i := range entries {
+		entries[i].Time = w.now()
+	}
+	return w.note(entries...)
+}
+
+// Stop ends all agents and returns how many there were. What they have left is
+// taken over as if they had ended by themselves.
+func (w *World) Stop(ctx context.Context, wait time.Duration) (int, error) {
+	n := 0
+	err := w.locked(ctx, wait, func() error {
+		if err := w.load(); err != nil {
+			return err
+		}
+		for _, repo := range w.state.Repos {
+			for _, run := range repo.Agents {
+				if run.ID == "" {
+					continue
+				}
+				if err := w.store.Stop(run.ID, w.clock()); err != nil {
+					return err
+				}
+				n++
+			}
+		}
+		var r Result
+		w.reconcile(ctx, &r)
+		return w.state.save(w.App)
+	})
+	return n, err
+}
+
+// Log returns the newest n events of the log, the newest first.
+func Log(app string, n int) []LogEvent { return readLog(app, n) }
