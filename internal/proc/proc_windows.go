@@ -52,31 +52,71 @@ func cpuOf(ids []ID) []time.Duration { return cpuByStat(ids) }
 
 // arguments returns the command line of a process, nil for one that we may not ask.
 func arguments(pid int) []string {
-	h, err := windows.OpenProcess(look, false, uint32(pid))
-	if err != nil {
-		return nil
-	}
-	defer windows.CloseHandle(h)
-	var size uint32
-	err = windows.NtQueryInformationProcess(h, windows.ProcessCommandLineInformation, nil, 0, &size)
-	if size < uint32(unsafe.Sizeof(windows.NTUnicodeString{})) {
-		return nil
-	}
-	// The string's header comes first, so the memory has to be aligned for it.
-	buf := make([]uintptr, (size+7)/8+1)
-	err = windows.NtQueryInformationProcess(h, windows.ProcessCommandLineInformation, unsafe.Pointer(&buf[0]), size, &size)
-	if err != nil {
-		return nil
-	}
-	args, err := windows.DecomposeCommandLine((*windows.NTUnicodeString)(unsafe.Pointer(&buf[0])).String())
-	if err != nil {
-		return nil
-	}
+	var args []string
+	readParameters(pid, func(h windows.Handle, p *windows.RTL_USER_PROCESS_PARAMETERS) {
+		line := make([]uint16, p.CommandLine.Length/2)
+		if readMemory(h, uintptr(unsafe.Pointer(p.CommandLine.Buffer)), line) {
+			args, _ = windows.DecomposeCommandLine(windows.UTF16ToString(line))
+		}
+	})
 	return args
 }
 
-// environment has no way to ask for another process's variables.
-func environment(int) []string { return nil }
+// maxBlock is the most that is read of the variables of a process, in characters.
+const maxBlock = 1 << 20
+
+// environment returns the variables of a process, nil for one that we may not ask.
+func environment(pid int) []string {
+	var env []string
+	readParameters(pid, func(h windows.Handle, p *windows.RTL_USER_PROCESS_PARAMETERS) {
+		block := make([]uint16, min(p.EnvironmentSize/2, maxBlock))
+		if !readMemory(h, uintptr(p.Environment), block) {
+			return
+		}
+		for len(block) > 0 && block[0] != 0 {
+			v := windows.UTF16ToString(block)
+			env = append(env, v)
+			end := 0
+			for end < len(block) && block[end] != 0 {
+				end++
+			}
+			block = block[min(end+1, len(block)):]
+		}
+	})
+	return env
+}
+
+// readParameters calls use with what a process was started with. Its pointers are
+// addresses in that process.
+func readParameters(pid int, use func(windows.Handle, *windows.RTL_USER_PROCESS_PARAMETERS)) {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_INFORMATION|windows.PROCESS_VM_READ, false, uint32(pid))
+	if err != nil {
+		return
+	}
+	defer windows.CloseHandle(h)
+	var info windows.PROCESS_BASIC_INFORMATION
+	if err := windows.NtQueryInformationProcess(h, windows.ProcessBasicInformation, unsafe.Pointer(&info), uint32(unsafe.Sizeof(info)), nil); err != nil {
+		return
+	}
+	peb, params := make([]windows.PEB, 1), make([]windows.RTL_USER_PROCESS_PARAMETERS, 1)
+	if !readMemory(h, uintptr(unsafe.Pointer(info.PebBaseAddress)), peb) ||
+		!readMemory(h, uintptr(unsafe.Pointer(peb[0].ProcessParameters)), params) {
+		return
+	}
+	use(h, &params[0])
+}
+
+// readMemory fills to from an address in the process, and reports whether all of it
+// was there.
+func readMemory[T any](h windows.Handle, address uintptr, to []T) bool {
+	if len(to) == 0 || address == 0 {
+		return false
+	}
+	size := uintptr(len(to)) * unsafe.Sizeof(to[0])
+	var got uintptr
+	err := windows.ReadProcessMemory(h, address, (*byte)(unsafe.Pointer(&to[0])), size, &got)
+	return err == nil && got == size
+}
 
 // bootID is empty: creation times are absolute here.
 func bootID() (string, error) { return "", nil }

@@ -46,8 +46,8 @@ func Find(match func(args []string) bool) []ID {
 }
 
 // Marked returns the processes that were started with the variable, given as
-// NAME=VALUE, whoever their parent is by now. Where the system does not tell
-// (Windows, and programs of macOS itself), there are none.
+// NAME=VALUE, whoever their parent is by now. macOS does not tell of programs of
+// its own.
 func Marked(variable string) []ID {
 	return find(func(pid int) bool { return slices.Contains(environment(pid), variable) })
 }

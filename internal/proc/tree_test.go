@@ -135,9 +135,6 @@ func TestFindByCommandLineAndVariable(t *testing.T) {
 	if up, err := child.Parent(); err != nil || up != id {
 		t.Errorf("the parent is %v, %v", up, err)
 	}
-	if runtime.GOOS == "windows" {
-		return
-	}
 	if err := killOne(id.PID); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bufio"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -270,10 +271,13 @@ func TestResetIn(t *testing.T) {
 		"You've hit your weekly limit · resets Jan 6, 3:30am (UTC)":     "2027-01-06T03:30:00Z",
 		"You've hit your weekly limit · resets Jan 1 at 3am (UTC)":      "2028-01-01T03:00:00Z",
 		"You've hit your weekly limit · resets 23:30":                   "2027-01-01T23:30:00Z",
-		"You've hit your session limit · resets 12:13am (Middle/Earth)": "",
+		"You've hit your session limit · resets 12:13am (Middle/Earth)": "2027-01-02T00:13:00Z",
 		"You've hit your session limit · resets soon":                   "",
 		"You've hit your session limit":                                 "",
 	} {
+		if _, err := time.LoadLocation("Europe/Oslo"); err != nil && strings.Contains(sentence, "/") {
+			continue // no zones on this machine
+		}
 		got := ""
 		if r := resetIn(sentence, at); !r.IsZero() {
 			got = r.Format(time.RFC3339)
@@ -333,7 +337,12 @@ func FuzzOutcome(f *testing.F) {
 		f.Add(string(data), "DONE a: x")
 	}
 	f.Fuzz(func(t *testing.T, out, text string) {
-		o := outcome(t, out, "")
+		r := reading{writing: map[string]string{}}
+		if err := r.readRows(bufio.NewReader(strings.NewReader(out))); err != nil {
+			t.Fatal(err)
+		}
+		r.judge("")
+		o := r.Outcome
 		if o.Kind == "" || len(o.Files) > maxList || len(o.Text) > 2*maxText {
 			t.Errorf("%+v", o)
 		}

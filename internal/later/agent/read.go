@@ -54,13 +54,13 @@ type result struct {
 // whatever length, in little memory. Files that are missing are empty.
 func ReadOutcome(outPath, errPath string) (Outcome, error) {
 	r := reading{writing: map[string]string{}}
-	err := r.readRows(outPath)
+	err := r.readFile(outPath)
 	stderr, err2 := endOf(errPath)
 	r.judge(stderr)
 	return r.Outcome, errors.Join(err, err2)
 }
 
-func (r *reading) readRows(path string) error {
+func (r *reading) readFile(path string) error {
 	f, err := openFile(path)
 	if f == nil {
 		return err
@@ -69,7 +69,10 @@ func (r *reading) readRows(path string) error {
 	if info, err := f.Stat(); err == nil {
 		r.at = info.ModTime()
 	}
-	in := bufio.NewReaderSize(f, bufLen)
+	return r.readRows(bufio.NewReaderSize(f, bufLen))
+}
+
+func (r *reading) readRows(in *bufio.Reader) error {
 	var long []byte
 	for {
 		line, err := in.ReadSlice('\n')

@@ -7,8 +7,9 @@ import (
 
 // resetIn reads when a limit ends from the client's sentence about it, such as
 // "You've hit your session limit · resets 3:45pm (Europe/Oslo)" or "… resets Jan 2,
-// 2027, 3am (UTC)": the first such moment after at. It is the zero time where the
-// sentence has none, or names a zone that this machine does not know.
+// 2027, 3am (UTC)": the first such moment after at, the zero time where there is
+// none. The client writes in the zone of the machine, so one that nothing is known
+// of, as on Windows, is that of at.
 func resetIn(sentence string, at time.Time) time.Time {
 	_, when, ok := strings.Cut(sentence, "resets ")
 	if !ok {
@@ -17,9 +18,8 @@ func resetIn(sentence string, at time.Time) time.Time {
 	zone := at.Location()
 	if clock, name, ok := strings.Cut(when, "("); ok {
 		name, _, _ = strings.Cut(name, ")")
-		var err error
-		if zone, err = time.LoadLocation(strings.TrimSpace(name)); err != nil {
-			return time.Time{}
+		if z, err := time.LoadLocation(strings.TrimSpace(name)); err == nil {
+			zone = z
 		}
 		when = clock
 	}

@@ -284,10 +284,6 @@ func TestStopEndsToolsInSessionsOfTheirOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 			if name != "with its agent" {
-				if runtime.GOOS == "windows" {
-					// Its variables cannot be asked for: it has to be seen before.
-					b.look(s.ID)
-				}
 				p, err := os.FindProcess(r.Process.PID)
 				if err != nil {
 					t.Fatal(err)
