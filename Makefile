@@ -57,7 +57,7 @@ lint: ## gofumpt, go vet for three systems, staticcheck, deadcode, shellcheck
 	shellcheck -s sh marketplace/plugins/*/bin/ccreload
 	shellcheck .ci/run
 	@# the variables of the host are named in one place
-	@! git grep -nE '"(CLAUDE|ANTHROPIC)_[A-Z_]+"' -- cmd internal ':!internal/host' ':!*_test.go'
+	@! git grep -nE '"(CLAUDE|ANTHROPIC)_[A-Z_]+"' -- 'cmd/*.go' 'internal/*.go' ':!internal/host' ':!*_test.go'
 
 .PHONY: generate
 generate: build ## write marketplace/ and the generated tables from gen/manifest.yaml
