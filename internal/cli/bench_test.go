@@ -366,6 +366,97 @@ func BenchmarkPreToolUseOnAnotherFile(b *testing.B) {
 	keep(b, "processes", float64(most), 0)
 }
 
+// writeLogs writes the logs of 100 sessions below dir, about size bytes in all: of
+// rows with text bytes of text, a prompt or result and the two rows of a reply in
+// turn. It returns the logs.
+func writeLogs(b *testing.B, dir string, size, text int) (logs []string) {
+	b.Helper()
+	words := strings.Repeat(`words and \"code\" {x: [1]}\n`, text/30+1)[:text/30*30]
+	for n := range 100 {
+		var w bytes.Buffer
+		for turn := 0; w.Len() < size/100; turn++ {
+			when := fmt.Sprintf("2026-11-%02dT%02d:%02d:%02d.000Z", 1+n%28, turn/3600%24, turn/60%60, turn%60)
+			rest := fmt.Sprintf(`"uuid":"0a7f7f6e-3d5c-4a55-9e0d-%012d","timestamp":%q,"userType":"external","entrypoint":"cli","cwd":"/w/p%d","sessionId":"s%d","version":"2.1.332","gitBranch":"main"}`, turn, when, n%10, n)
+			fmt.Fprintf(&w, `{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"%s"}]},%s`+"\n", words, rest)
+			for range 2 {
+				fmt.Fprintf(&w, `{"parentUuid":null,"isSidechain":false,"message":{"id":"msg_%d_%d","type":"message","role":"assistant","model":"claude-opus-5-5","content":[{"type":"text","text":"%s"}],`+
+					`"usage":{"input_tokens":4,"cache_creation_input_tokens":965,"cache_read_input_tokens":18345,"output_tokens":12,"service_tier":"standard","cache_creation":{"ephemeral_1h_input_tokens":0,"ephemeral_5m_input_tokens":965},"iterations":[]}},`+
+					`"requestId":"req_%d_%d","type":"assistant",%s`+"\n", n, turn, words[:len(words)/30/2*30], n, turn, rest)
+			}
+		}
+		log := filepath.Join(dir, "projects", fmt.Sprintf("-w-p%d", n%10), fmt.Sprintf("s%d.jsonl", n))
+		if err := os.MkdirAll(filepath.Dir(log), 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(log, w.Bytes(), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		logs = append(logs, log)
+	}
+	return logs
+}
+
+// stats is `ccreload later stats` of the logs below dir, whose index is kept there.
+func stats(b *testing.B, dir string) process {
+	return process{
+		argv: []string{build(b).runtime, "later", "stats", "--json", "--tz", "UTC"},
+		env:  []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "CLAUDE_CONFIG_DIR=" + dir},
+	}
+}
+
+// BenchmarkStatsOfNewLogs has no index yet and reads everything, as cat does.
+func BenchmarkStatsOfNewLogs(b *testing.B) {
+	for _, rows := range []struct {
+		name  string
+		text  int
+		limit float64
+	}{{"small rows", 150, 12}, {"large rows", 30_000, 4}} {
+		b.Run(rows.name, func(b *testing.B) {
+			dir := b.TempDir()
+			logs := writeLogs(b, dir, 20<<20, rows.text)
+			subject := stats(b, dir)
+			subject.argv = append([]string{"/bin/sh", "-c", `rm -rf "$0/.cc-later" && exec "$@"`, dir}, subject.argv...)
+			base := process{argv: append([]string{"/bin/sh", "-c", `rm -rf "$0/.cc-later" && cat "$@" >/dev/null`, dir}, logs...), env: subject.env}
+			pair(b, base, subject, rows.limit)
+		})
+	}
+}
+
+// BenchmarkStatsOfKnownLogs has read them all before.
+func BenchmarkStatsOfKnownLogs(b *testing.B) {
+	dir := b.TempDir()
+	writeLogs(b, dir, 100<<20, 150)
+	subject := stats(b, dir)
+	subject.run(b)
+	var all []time.Duration
+	for b.Loop() {
+		d, _ := subject.run(b)
+		all = append(all, d)
+	}
+	b.ReportMetric(tenth(all, 5).Seconds()*1e3, "ms-median")
+	keep(b, "ms", tenth(all, 1).Seconds()*1e3, 30)
+}
+
+// BenchmarkMemoryOfStats reads 100 MB of small rows, and a row of 50 MB.
+func BenchmarkMemoryOfStats(b *testing.B) {
+	dir := b.TempDir()
+	logs := writeLogs(b, dir, 100<<20, 150)
+	huge := `{"type":"user","message":{"content":"` + strings.Repeat("x", 50<<20) + `"}}` + "\n"
+	if err := os.WriteFile(logs[0]+".jsonl", []byte(huge), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	subject := stats(b, dir)
+	peak := 0
+	for b.Loop() {
+		if err := os.RemoveAll(filepath.Join(dir, ".cc-later")); err != nil {
+			b.Fatal(err)
+		}
+		kb, _ := metered(b, subject)
+		peak = max(peak, kb)
+	}
+	keep(b, "MB", float64(peak)/1024, 40)
+}
+
 func BenchmarkBinarySize(b *testing.B) {
 	info, err := os.Stat(build(b).runtime)
 	if err != nil {

@@ -55,8 +55,9 @@ type Index struct {
 
 	names    names
 	logs     map[string]log
-	buckets  map[bucket]count
-	activity map[int32]uint16 // by slot, the minutes in which a reply was written
+	kept     []byte           // activity and buckets as they stand in the snapshot
+	buckets  map[bucket]count // all of them, once rows are counted; nil before that
+	activity map[int32]uint16 // by slot, the minutes in which a reply was written; the same
 
 	journal journal
 	table   table
@@ -98,6 +99,30 @@ type count struct {
 	write5m, write1h         uint64
 }
 
+// tally is a bucket and what is in it.
+type tally struct {
+	bucket
+	count
+}
+
+// each calls visit for each bucket.
+func (x *Index) each(visit func(b bucket, c count)) {
+	x.eachKept(visit)
+	for b, c := range x.buckets {
+		visit(b, c)
+	}
+}
+
+// sorted returns the buckets by slot.
+func (x *Index) sorted() []tally {
+	list := make([]tally, 0, len(x.buckets))
+	x.each(func(b bucket, c count) { list = append(list, tally{b, c}) })
+	slices.SortFunc(list, func(a, b tally) int {
+		return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.session, b.session), cmp.Compare(a.model, b.model), cmp.Compare(a.longer, b.longer))
+	})
+	return list
+}
+
 // Open returns the index of the logs below roots, one of those in dir: whoever has
 // two configurations has two accounts. Nothing is read until Update, and no file
 // made. The prices say from which length on prompts are counted apart.
@@ -120,7 +145,7 @@ func (x *Index) clear() {
 	x.names.clear()
 	x.names.fresh = x.journal.putName
 	x.fault = nil
-	x.logs, x.buckets, x.activity = map[string]log{}, map[bucket]count{}, map[int32]uint16{}
+	x.logs, x.kept, x.buckets, x.activity = map[string]log{}, nil, nil, nil
 	x.table, x.whole = table{}, false
 }
 
@@ -228,16 +253,29 @@ func (x *Index) load(dir state.View) (kept bool, err error) {
 	x.clear()
 	x.journal.open(dir)
 	data, err := dir.Read(snapshotName, maxSnapshot)
-	if err == nil && x.journal.file != nil && x.decode(data) {
+	if err != nil || x.journal.file == nil {
+		return false, x.rebuild()
+	}
+	counted, ok := x.decode(data)
+	if ok && counted {
 		return true, nil
 	}
-	return false, x.rebuild()
+	if !ok {
+		return false, x.rebuild()
+	}
+	// The replies are counted anew, and no log is read.
+	logs, activity := x.logs, map[int32]uint16{}
+	x.eachActive(func(slot int32, minutes uint16) { activity[slot] = minutes })
+	err = x.rebuild()
+	x.logs, x.activity = logs, activity
+	return false, err
 }
 
 // rebuild counts anew what the journal has. All logs are read again.
 func (x *Index) rebuild() error {
 	x.clear()
-	x.whole = true
+	x.whole, x.buckets, x.activity = true, map[bucket]count{}, map[int32]uint16{}
+	defer x.names.byText()
 	if x.journal.file == nil {
 		x.journal.begin(rand.Uint64())
 		return nil
@@ -251,13 +289,19 @@ func (x *Index) rebuild() error {
 	return errors.Join(err, fault)
 }
 
-// fill fills the table with the replies of the journal, which takes time and is
-// only needed to tell whether a row is of a reply that was counted before.
+// fill makes the index ready for rows: it fills the table with the replies of the
+// journal, which takes time and is only needed to tell whether a row is of a reply
+// that was counted before.
 func (x *Index) fill() error {
 	if x.whole {
 		return nil
 	}
 	x.whole = true
+	x.names.byText()
+	x.buckets, x.activity = map[bucket]count{}, map[int32]uint16{}
+	x.eachActive(func(slot int32, minutes uint16) { x.activity[slot] = minutes })
+	x.eachKept(func(b bucket, c count) { x.buckets[b] = c })
+	x.kept = nil
 	x.table.reserve(x.journal.cells)
 	var fault error
 	err := x.journal.replay(func(at int, r *record) {
@@ -457,4 +501,8 @@ func named(root, path string, info fs.FileInfo) foundLog {
 }
 
 // Empty reports whether nothing was ever counted.
-func (x *Index) Empty() bool { return len(x.buckets) == 0 }
+func (x *Index) Empty() bool {
+	empty := true
+	x.each(func(bucket, count) { empty = false })
+	return empty
+}

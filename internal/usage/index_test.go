@@ -601,14 +601,13 @@ func TestOtherLongPrompts(t *testing.T) {
 		w.append(log, h.row(session))
 	}
 	w.update()
+	row := h.row("s1")
+	w.append("-w-one/s1.jsonl", row)
 	replies := naiveReplies(t, w.root)
-	if err := os.RemoveAll(w.root); err != nil {
-		t.Fatal(err)
-	}
 	prices := append(models.Prices{{Model: "big", From: "2026-10-20", LongPrompt: &host.LongPrompt{Above: 700, Rates: host.Rates{Input: 9}}}}, testPrices...)
 	x := Open(w.dir, []string{w.root}, prices)
-	if _, err := x.Update(); err != nil {
-		t.Fatal(err)
+	if report, err := x.Update(); err != nil || report.Bytes != int64(len(row)) {
+		t.Fatalf("%+v, %v", report, err)
 	}
 	for _, q := range queries() {
 		q.Prices = prices

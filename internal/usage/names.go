@@ -33,9 +33,16 @@ type names struct {
 	key   []byte
 }
 
-func (l *names) clear() {
-	l.lists = map[nameKind][]name{}
+func (l *names) clear() { l.lists, l.ids = map[nameKind][]name{}, nil }
+
+// byText makes the numbers of the names known, which only rows are in need of.
+func (l *names) byText() {
 	l.ids = map[nameKind]map[string]uint32{modelIDs: {}, sessions: {}, projects: {}}
+	for kind, ids := range l.ids {
+		for _, n := range l.lists[kind] {
+			ids[string(l.keyOf(n.of, n.text))] = n.id
+		}
+	}
 }
 
 // put adds a name that has its number already.
@@ -46,9 +53,6 @@ func (l *names) put(n name) {
 	}
 	list[n.id] = n
 	l.lists[n.kind] = list
-	if ids := l.ids[n.kind]; ids != nil {
-		ids[string(l.keyOf(n.of, n.text))] = n.id
-	}
 }
 
 func (l *names) keyOf(of uint32, text string) []byte {

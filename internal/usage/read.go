@@ -197,6 +197,9 @@ func (x *Index) row(line []byte, f foundLog, project uint32) int {
 	if r.batch {
 		of.flags |= batch
 	}
+	if r.advised() {
+		of.flags |= advised
+	}
 	x.place(project, r.cwd)
 	of.session = x.names.id(sessions, session, project)
 	x.active(of.time)
@@ -210,7 +213,9 @@ func (x *Index) row(line []byte, f foundLog, project uint32) int {
 		part.model, part.tokens = x.model(model), used
 		x.note(&part)
 	})
-	x.follow(&of, n)
+	if of.flags&advised != 0 {
+		x.follow(&of, n)
+	}
 	return 1
 }
 

@@ -39,6 +39,7 @@ const (
 	batch                  // at half price
 	advisor                // not the reply, but what an advisor said within it
 	copied                 // its first row is a copy that a fork made
+	advised                // an advisor spoke within it
 )
 
 // record is a reply, or an advisor's part of one, as far as its rows are known.

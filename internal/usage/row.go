@@ -121,10 +121,13 @@ func (t *tokens) scan(key, value []byte) {
 	}
 }
 
+// advised reports whether an advisor may have spoken within the reply.
+func (r *row) advised() bool { return bytes.Contains(r.iterations, []byte(`"advisor_message"`)) }
+
 // advice calls visit for each part of the reply that an advisor spoke, with its
 // model and what that used: the host does not add it to what the reply used.
 func (r *row) advice(visit func(model []byte, used tokens)) {
-	if len(r.iterations) < len(`[{"type":"advisor_message"}]`) {
+	if !r.advised() {
 		return
 	}
 	jsonscan.Array(r.iterations, func(value []byte) {

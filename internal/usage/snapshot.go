@@ -40,18 +40,24 @@ func (x *Index) encode() []byte {
 		w.uint(l.end)
 	}
 	w.uint(uint64(len(x.activity)))
+	last := int32(0)
 	for _, slot := range slices.Sorted(maps.Keys(x.activity)) {
-		w.uint(uint64(slot))
+		w.uint(uint64(slot - last))
 		w.uint(uint64(x.activity[slot]))
+		last = slot
 	}
-	w.uint(uint64(len(x.buckets)))
-	for b, c := range x.buckets {
+	list := x.sorted()
+	w.uint(uint64(len(list)))
+	last = 0
+	for _, t := range list {
+		b, c := t.bucket, t.count
 		for _, n := range [...]uint64{
-			uint64(b.slot), uint64(b.session), uint64(b.model), uint64(b.longer)<<1 | one(b.batch),
+			uint64(b.slot - last), uint64(b.session), uint64(b.model), uint64(b.longer)<<1 | one(b.batch),
 			uint64(c.replies), uint64(c.calls), c.input, c.output, c.cacheRead, c.write5m, c.write1h,
 		} {
 			w.uint(n)
 		}
+		last = b.slot
 	}
 	return binary.LittleEndian.AppendUint64(w, sum(w, 0))
 }
@@ -59,25 +65,21 @@ func (x *Index) encode() []byte {
 // nameKinds is the order of the names in the snapshot.
 var nameKinds = [...]nameKind{modelIDs, projects, projectPaths, sessions}
 
-// decode reads a snapshot. False means that it is damaged, of another journal, or
-// counts apart other lengths of prompts.
-func (x *Index) decode(data []byte) bool {
+// decode reads a snapshot. ok is false where it is damaged or of another journal;
+// counted, where it counts apart other lengths of prompts.
+func (x *Index) decode(data []byte) (counted, ok bool) {
 	i := len(data) - 8
 	if i < len(snapshotMagic) || string(data[:len(snapshotMagic)]) != snapshotMagic || binary.LittleEndian.Uint64(data[i:]) != sum(data[:i], 0) {
-		return false
+		return false, false
 	}
-	r := reader{data: data[len(snapshotMagic):i]}
+	r := reader{data: data[:i], at: len(snapshotMagic)}
 	generation, cells := r.uint(), int(r.uint())
 	if generation != x.journal.generation || cells > x.journal.cells || cells < 1 {
-		return false
+		return false, false
 	}
-	if r.uint() != uint64(len(x.above)) {
-		return false
-	}
-	for _, n := range x.above {
-		if r.uint() != n {
-			return false
-		}
+	above := make([]uint64, r.count())
+	for i := range above {
+		above[i] = r.uint()
 	}
 	for _, kind := range nameKinds {
 		for id := range r.count() {
@@ -88,23 +90,39 @@ func (x *Index) decode(data []byte) bool {
 		path := r.text()
 		x.logs[path] = log{int64(r.uint()), int64(r.uint()), int64(r.uint()), r.uint()}
 	}
-	for range r.count() {
-		slot := int32(r.uint())
-		x.activity[slot] = uint16(r.uint())
-	}
-	n := r.count()
-	x.buckets = make(map[bucket]count, n)
-	for range n {
-		b := bucket{slot: int32(r.uint()), session: uint32(r.uint()), model: uint16(r.uint())}
-		flags := r.uint()
-		b.longer, b.batch = uint8(flags>>1), flags&1 != 0
-		x.buckets[b] = count{uint32(r.uint()), uint32(r.uint()), r.uint(), r.uint(), r.uint(), r.uint(), r.uint()}
-	}
-	if r.short || len(r.data) > 0 {
-		return false
+	// The rest is read when somebody asks: most of the snapshot is it, and touching
+	// memory for the first time takes longest.
+	x.kept, x.buckets, x.activity = r.data[r.at:], nil, nil
+	if r.short {
+		return false, false
 	}
 	x.journal.cells = cells
-	return true
+	return slices.Equal(above, x.above), true
+}
+
+// eachActive calls visit for each slot of the snapshot in which a reply was written,
+// in their order, and returns what follows them.
+func (x *Index) eachActive(visit func(slot int32, minutes uint16)) reader {
+	r := reader{data: x.kept}
+	slot := int32(0)
+	for range r.count() {
+		slot += int32(r.uint())
+		visit(slot, uint16(r.uint()))
+	}
+	return r
+}
+
+// eachKept calls visit for each bucket of the snapshot, by slot.
+func (x *Index) eachKept(visit func(b bucket, c count)) {
+	r := x.eachActive(func(int32, uint16) {})
+	slot := int32(0)
+	for range r.count() {
+		slot += int32(r.uint())
+		b := bucket{slot: slot, session: uint32(r.uint()), model: uint16(r.uint())}
+		flags := r.uint()
+		b.longer, b.batch = uint8(flags>>1), flags&1 != 0
+		visit(b, count{uint32(r.uint()), uint32(r.uint()), r.uint(), r.uint(), r.uint(), r.uint(), r.uint()})
+	}
 }
 
 func one(b bool) uint64 {
@@ -127,24 +145,33 @@ func (w *writer) text(s string) {
 // reader reads a snapshot. Behind its end everything is 0.
 type reader struct {
 	data  []byte
+	at    int
 	short bool
 }
 
-func (r *reader) uint() uint64 {
-	n, size := binary.Uvarint(r.data)
-	if size <= 0 {
-		r.data, r.short = nil, true
-		return 0
+// left returns how many bytes follow.
+func (r *reader) left() int { return len(r.data) - r.at }
+
+func (r *reader) end() { r.at, r.short = len(r.data), true }
+
+func (r *reader) uint() (n uint64) {
+	for shift := 0; r.at < len(r.data) && shift < 64; shift += 7 {
+		c := r.data[r.at]
+		r.at++
+		n |= uint64(c&0x7f) << shift
+		if c < 0x80 {
+			return n
+		}
 	}
-	r.data = r.data[size:]
-	return n
+	r.end()
+	return 0
 }
 
 // count reads how many entries follow. Each takes a byte at least.
 func (r *reader) count() int {
 	n := r.uint()
-	if n > uint64(len(r.data)) {
-		r.data, r.short = nil, true
+	if n > uint64(r.left()) {
+		r.end()
 		return 0
 	}
 	return int(n)
@@ -152,7 +179,6 @@ func (r *reader) count() int {
 
 func (r *reader) text() string {
 	n := r.count()
-	s := string(r.data[:n])
-	r.data = r.data[n:]
-	return s
+	r.at += n
+	return string(r.data[r.at-n : r.at])
 }

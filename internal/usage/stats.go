@@ -62,18 +62,15 @@ func (x *Index) Stats(q Query) Stats {
 		year, month, day := q.Now.In(q.Zone).Date()
 		first = dayOf(time.Date(year, month, day-q.Days+1, 12, 0, 0, 0, q.Zone))
 	}
-	days := map[int32]string{}
-	prices := priceBook{prices: q.Prices}
-	for b, c := range x.buckets {
-		day, ok := days[b.slot]
-		if !ok {
-			day = dayOf(time.Unix(int64(b.slot)*int64(slotLength/time.Second), 0).In(q.Zone))
-			days[b.slot] = day
-		}
+	days := calendar{zone: q.Zone}
+	prices := priceBook{prices: q.Prices, known: map[uint16]dayPrice{}}
+	by := map[string]*Total{}
+	x.each(func(b bucket, c count) {
+		day := days.of(b.slot)
 		if day < first {
-			continue
+			return
 		}
-		model := models.Undated(x.names.get(modelIDs, uint32(b.model)).text)
+		model := cmp.Or(models.Undated(x.names.get(modelIDs, uint32(b.model)).text), Unknown)
 		key := day
 		switch q.By {
 		case ByModel:
@@ -83,20 +80,42 @@ func (x *Index) Stats(q Query) Stats {
 		case BySession:
 			key = x.names.get(sessions, b.session).text
 		}
-		if key == "" {
-			key = Unknown
+		key = cmp.Or(key, Unknown)
+		of := by[key]
+		if of == nil {
+			of = new(Total)
+			by[key] = of
 		}
-		cost, priced := prices.cost(b, c, x.above, model, day)
-		of := stats.By[key]
+		cost, priced := cost(b, c, x.above, prices.of(b.model, model, day))
 		of.add(c, cost, priced)
-		stats.By[key] = of
 		stats.Total.add(c, cost, priced)
-		if model = cmp.Or(model, Unknown); !priced && !slices.Contains(stats.NoPrice, model) {
+		if !priced && !slices.Contains(stats.NoPrice, model) {
 			stats.NoPrice = append(stats.NoPrice, model)
 		}
+	})
+	for key, of := range by {
+		stats.By[key] = *of
 	}
 	slices.Sort(stats.NoPrice)
 	return stats
+}
+
+// calendar says which day a slot is of. Slots mostly come in their order.
+type calendar struct {
+	zone *time.Location
+	last int32
+	day  string
+}
+
+func (d *calendar) of(slot int32) string {
+	if d.day == "" || slot != d.last {
+		d.last = slot
+		// The day before stays one text.
+		if day := dayOf(time.Unix(int64(slot)*int64(slotLength/time.Second), 0).In(d.zone)); day != d.day {
+			d.day = day
+		}
+	}
+	return d.day
 }
 
 func dayOf(t time.Time) string { return t.Format(time.DateOnly) }
@@ -116,30 +135,33 @@ func (t *Total) add(c count, cost float64, priced bool) {
 	}
 }
 
-// priceBook remembers the price of each model and day.
+// priceBook remembers the price of each model on the day that was last asked for.
 type priceBook struct {
 	prices models.Prices
-	known  map[[2]string]*host.Price
+	known  map[uint16]dayPrice
 }
 
-func (p *priceBook) of(model, day string) *host.Price {
-	key := [2]string{model, day}
-	price, ok := p.known[key]
-	if !ok {
-		if found, ok := p.prices.Of(model, day); ok {
-			price = &found
-		}
-		if p.known == nil {
-			p.known = map[[2]string]*host.Price{}
-		}
-		p.known[key] = price
+type dayPrice struct {
+	day   string
+	price *host.Price
+}
+
+// of returns what a model cost on a day, nil when nobody knows.
+func (p *priceBook) of(id uint16, model, day string) *host.Price {
+	known, ok := p.known[id]
+	if ok && known.day == day {
+		return known.price
 	}
-	return price
+	known = dayPrice{day: day}
+	if price, ok := p.prices.Of(model, day); ok {
+		known.price = &price
+	}
+	p.known[id] = known
+	return known.price
 }
 
-// cost returns what a bucket cost on its day, false where there is no price.
-func (p *priceBook) cost(b bucket, c count, above []uint64, model, day string) (dollars float64, ok bool) {
-	price := p.of(model, day)
+// cost returns what a bucket cost, false where there is no price.
+func cost(b bucket, c count, above []uint64, price *host.Price) (dollars float64, ok bool) {
 	if price == nil {
 		return 0, false
 	}

@@ -2,7 +2,7 @@ package usage
 
 // table finds the cells of a message: a hash table with open addressing. An entry
 // is half of the message's hash, which also says where it belongs, and the place
-// of the cell; so a million replies take 16 MB. Two messages may share that half:
+// of the cell; so 900,000 replies take 8 MB. Two messages may share that half:
 // the cell tells them apart.
 type table struct {
 	slots []uint64 // 0 is free: no reply stands in cell 0
@@ -14,7 +14,7 @@ func entry(message uint64, at int) uint64 { return message<<32 | uint64(uint32(a
 // reserve makes room for n entries.
 func (t *table) reserve(n int) {
 	size := max(len(t.slots), 1<<10)
-	for 4*n > 3*size {
+	for 8*n > 7*size {
 		size *= 2
 	}
 	if size == len(t.slots) {

@@ -50,12 +50,16 @@ func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
 // the other, both included, in their order.
 func (x *Index) minutes(from, to int64, visit func(minute int64)) {
 	const perSlot = int64(slotLength / time.Minute)
-	for slot := from / perSlot; slot <= to/perSlot; slot++ {
-		for set := x.activity[int32(slot)]; set != 0; set &= set - 1 {
-			if minute := slot*perSlot + int64(bits.TrailingZeros16(set)); minute >= from && minute <= to {
+	in := func(slot int32, set uint16) {
+		for ; set != 0; set &= set - 1 {
+			if minute := int64(slot)*perSlot + int64(bits.TrailingZeros16(set)); minute >= from && minute <= to {
 				visit(minute)
 			}
 		}
+	}
+	x.eachActive(in)
+	for slot := int32(from / perSlot); slot <= int32(to/perSlot); slot++ {
+		in(slot, x.activity[slot])
 	}
 }
 
@@ -65,14 +69,14 @@ func (x *Index) minutes(from, to int64, visit func(minute int64)) {
 func (x *Index) Tokens(from, to time.Time, cacheReads bool) int64 {
 	first, last := slotOf(from.UnixMilli()), slotOf(to.UnixMilli())
 	n := uint64(0)
-	for b, c := range x.buckets {
+	x.each(func(b bucket, c count) {
 		if b.slot < first || b.slot > last {
-			continue
+			return
 		}
 		n += c.input + c.output + c.write5m + c.write1h
 		if cacheReads {
 			n += c.cacheRead
 		}
-	}
+	})
 	return int64(n)
 }
