@@ -59,6 +59,7 @@ type Index struct {
 	buckets  map[bucket]count // all of them, once rows are counted; nil before that
 	activity map[int32]uint16 // by slot, the minutes in which a reply was written; the same
 
+	tx      *state.Tx // of the update that runs; nil when nothing can be written
 	journal journal
 	table   table
 	whole   bool // the table has every reply of the journal
@@ -195,6 +196,8 @@ func (x *Index) Update() (Report, error) {
 func (x *Index) update(tx *state.Tx, dir state.View) (report Report, err error) {
 	defer dir.Close()
 	defer x.journal.close()
+	x.tx = tx
+	defer func() { x.tx = nil }()
 	kept, err := x.load(dir)
 	if err != nil {
 		return report, err
@@ -214,7 +217,7 @@ func (x *Index) update(tx *state.Tx, dir state.View) (report Report, err error) 
 		return report, err
 	}
 	for i, f := range changed {
-		if err := x.read(f, tx, &report); err != nil {
+		if err := x.read(f, &report); err != nil {
 			report.Unread = append(report.Unread, Unread{f.path, err})
 		}
 		if x.fault != nil {
@@ -225,13 +228,20 @@ func (x *Index) update(tx *state.Tx, dir state.View) (report Report, err error) 
 		}
 	}
 	x.forget(found)
-	if tx == nil {
-		return report, nil
+	x.keep(&report, x.journal.flush)
+	x.keep(&report, func(tx *state.Tx) error { return tx.Write(snapshotName, x.encode()) })
+	return report, nil
+}
+
+// keep writes a part of the index. Once that has failed, on a full disk say, nothing
+// more is written: what is counted stands in memory then.
+func (x *Index) keep(report *Report, write func(*state.Tx) error) {
+	if x.tx == nil {
+		return
 	}
-	if err := x.journal.flush(tx); err != nil {
-		return report, err
+	if err := write(x.tx); err != nil {
+		x.tx, report.NotKept = nil, err
 	}
-	return report, tx.Write(snapshotName, x.encode())
 }
 
 // forget drops the logs that are gone, so that one of the same name is a new one.

@@ -566,6 +566,18 @@ func TestIndexWithoutAPlace(t *testing.T) {
 		t.Fatalf("%v, %v", err, report.NotKept)
 	}
 	w.counts("not kept", x)
+	for _, file := range []string{journalName, snapshotName} {
+		w.dir = t.TempDir()
+		if err := os.MkdirAll(filepath.Join(w.index().dir.Path(file), "in", "the", "way"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		x := w.index()
+		report, err := x.Update()
+		if err != nil || !errors.Is(report.NotKept, state.ErrUnsafe) || len(report.Unread) > 0 {
+			t.Fatalf("%s: %v, %v, %v", file, err, report.NotKept, report.Unread)
+		}
+		w.counts(file+" not kept", x)
+	}
 }
 
 // A row of more bytes than any reply has is stepped over, and held only as far as

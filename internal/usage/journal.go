@@ -129,14 +129,16 @@ func (j *journal) flush(tx *state.Tx) error {
 	if err := tx.Extend(journalName, int64(j.cells)*cellSize, j.tail); err != nil {
 		return err
 	}
+	if j.file == nil {
+		f, err := tx.Open(journalName)
+		if err != nil {
+			return err
+		}
+		j.file = f
+	}
 	j.cells = j.len()
 	j.tail = j.tail[:0]
-	if j.file != nil {
-		return nil
-	}
-	f, err := tx.Open(journalName)
-	j.file = f
-	return err
+	return nil
 }
 
 // replay calls reply and name for what the cells on disk hold, in their order. One

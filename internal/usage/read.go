@@ -24,7 +24,7 @@ const (
 )
 
 // read reads what was added to a log.
-func (x *Index) read(f foundLog, tx *state.Tx, report *Report) error {
+func (x *Index) read(f foundLog, report *Report) error {
 	file, err := state.Open(f.path)
 	if err != nil {
 		return errors.Unwrap(err)
@@ -45,10 +45,8 @@ func (x *Index) read(f foundLog, tx *state.Tx, report *Report) error {
 	project := x.names.id(projects, []byte(f.project), 0)
 	for rows.next() {
 		report.Rows += x.row(rows.row, f, project)
-		if tx != nil && len(x.journal.tail) >= flushAt {
-			if err := x.journal.flush(tx); err != nil {
-				return err
-			}
+		if len(x.journal.tail) >= flushAt {
+			x.keep(report, x.journal.flush)
 		}
 	}
 	x.buf = rows.buf
