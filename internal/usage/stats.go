@@ -100,20 +100,27 @@ func (x *Index) Stats(q Query) Stats {
 	return stats
 }
 
-// calendar says which day a slot is of. Slots mostly come in their order.
+// calendar says which day a slot is of. Slots mostly come in their order, and a date
+// takes long to find out: it is kept with the seconds since 1970 it lasts from and to.
 type calendar struct {
-	zone *time.Location
-	last int32
-	day  string
+	zone     *time.Location
+	from, to int64
+	day      string
 }
 
 func (d *calendar) of(slot int32) string {
-	if d.day == "" || slot != d.last {
-		d.last = slot
-		// The day before stays one text.
-		if day := dayOf(time.Unix(int64(slot)*int64(slotLength/time.Second), 0).In(d.zone)); day != d.day {
-			d.day = day
-		}
+	second := int64(slot) * int64(slotLength/time.Second)
+	if second >= d.from && second < d.to {
+		return d.day
+	}
+	t := time.Unix(second, 0).In(d.zone)
+	year, month, day := t.Date()
+	d.from = time.Date(year, month, day, 0, 0, 0, 0, d.zone).Unix()
+	d.to = time.Date(year, month, day+1, 0, 0, 0, 0, d.zone).Unix()
+	d.day = dayOf(t)
+	// Where clocks change at midnight that may be another day's hour.
+	if dayOf(time.Unix(d.from, 0).In(d.zone)) != d.day || dayOf(time.Unix(d.to-1, 0).In(d.zone)) != d.day {
+		d.from, d.to = second, second+1
 	}
 	return d.day
 }
