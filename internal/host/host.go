@@ -3,8 +3,8 @@ package host
 import (
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"slices"
+	"strconv"
 	"strings"
 )
 

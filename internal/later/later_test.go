@@ -263,9 +263,9 @@ func TestStop(t *testing.T) {
 	}
 	os.WriteFile(filepath.Join(w.app(), tickFile), nil, 0o600)
 	os.Chtimes(filepath.Join(w.app(), tickFile), w.now, w.now)
-	w.now = w.now.Add(10 * time.Second)
+	w.now = w.now.Add(4 * time.Second)
 	if n := len(end()); n != 0 {
-		t.Errorf("%d ticks 10 s after the last", n)
+		t.Errorf("%d ticks 4 s after the last", n)
 	}
 	w.now = w.now.Add(-time.Hour)
 	if n := len(end()); n != 1 {

@@ -17,7 +17,7 @@ import (
 )
 
 // tickEvery is how often the end of a turn starts a tick at most.
-const tickEvery = 20 * time.Second
+const tickEvery = 5 * time.Second
 
 // stop notes that somebody is at work, and starts a tick where there is something
 // that one could do.

@@ -77,6 +77,8 @@ func (w *World) compare(ctx context.Context, root string, run *Run) {
 		if d.Kind == git.KindFile && d.Name == w.config.QueuePath {
 			continue // ours, and the person's; vouch looks at what is new in it
 		}
+		// Git would run what is set up there, with the next commit.
+		run.Setup = run.Setup || d.Kind == git.KindSetup
 		if says := d.String(); !slices.Contains(run.Changed, says) {
 			run.Changed = append(run.Changed, says)
 		}

@@ -240,6 +240,9 @@ func (w *World) deliver(ctx context.Context, root string, run *Run, verdict verd
 		}
 		return "", "", nil // it goes on another time; removing it salvages what there is
 	}
+	if run.Setup {
+		return w.hold(run, "the configuration or the hooks of the repository changed while the agent was at work ("+strings.Join(cut(run.Changed, 5), "; ")+"), so nothing of it is committed")
+	}
 	step("commit")
 	work, err := tree.CommitAll(ctx, w.message(run), trailers(run, verdict)...)
 	switch {

@@ -56,6 +56,8 @@ type Run struct {
 	// Changed says what was found changed in the user's checkout since the run
 	// began, as sentences.
 	Changed []string `json:"changed,omitempty"`
+	// Setup says that configuration or hooks of the repository are among that.
+	Setup bool `json:"setup,omitempty"`
 	// Checked is set once the checkout was compared for the last time.
 	Checked bool `json:"checked,omitempty"`
 	// Resnap says that a change of ours to the checkout may have been made since it

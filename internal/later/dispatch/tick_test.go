@@ -256,7 +256,7 @@ func TestChangedCheckout(t *testing.T) {
 			w.tick()
 			w.ended()
 			r := w.look()
-			if len(r.Ended) != 1 || !strings.Contains(r.Ended[0], tt.says) || !strings.Contains(r.Ended[0], "checkout changed") {
+			if len(r.Ended) != 1 || !strings.Contains(r.Ended[0], tt.says) || !strings.Contains(r.Ended[0], "changed while the agent") {
 				t.Errorf("%+v", r)
 			}
 			if _, err := os.Lstat(filepath.Join(w.repo, "b.txt")); err == nil {
