@@ -59,6 +59,7 @@ var checks = []func(*checkup){
 	(*checkup).statusLine,
 	(*checkup).options,
 	(*checkup).state,
+	(*checkup).later,
 	(*checkup).logs,
 }
 

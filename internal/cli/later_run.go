@@ -109,8 +109,12 @@ func (a *app) tick(ctx context.Context, o dispatch.Options, background bool) err
 	}
 	w.Watch = a.startWatch
 	r, err := w.Tick(ctx, o)
-	if err != nil || background {
+	if err != nil {
 		return err
+	}
+	if background {
+		a.tellTick(ctx, w)
+		return nil
 	}
 	return a.tickResult(r)
 }
@@ -159,6 +163,7 @@ func (a *app) watchAgents(ctx context.Context) error {
 		return err
 	}
 	err = state.NewDir(filepath.Join(w.App, "locks")).Sub("watch").WithLock(watchTry, func(*state.Tx) error {
+		a.tellTick(ctx, w) // what is so already is no news later
 		for {
 			a.env.Sleep(watchEvery)
 			w, err := a.laterWorld()
@@ -169,6 +174,7 @@ func (a *app) watchAgents(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			a.tellTick(ctx, w)
 			if r.Running == 0 && !r.Busy {
 				return nil
 			}

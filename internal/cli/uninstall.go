@@ -25,12 +25,14 @@ import (
 const ignoreName = ".gitignore"
 
 func (a *app) uninstallCommand() *cobra.Command {
-	var dryRun bool
+	var dryRun, laterData bool
 	cmd := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Remove what the plugins have left of this project and in your home",
 		Long: `Remove what the plugins have left: the state of this project with its digest,
-the status line, recordings of this project, and the plugins' data directories.
+the status line, the timer of cc-later, recordings of this project, and the
+plugins' data directories. ~/.cc-later, with what cc-later has done for you, goes
+only with --later-data; the queues in your repositories are yours and stay.
 What git tracks and what somebody else put there is kept and named. Other
 projects keep their state; the last lines say how to find it.
 
@@ -42,16 +44,17 @@ If ccreload is found inside a session only, type this as the last thing in it:
   ccreload uninstall`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.uninstall(cmd.Context(), dryRun)
+			return a.uninstall(cmd.Context(), dryRun, laterData)
 		},
 	}
 	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "remove nothing, only say what would be removed")
+	cmd.Flags().BoolVar(&laterData, "later-data", false, "remove ~/.cc-later, too: settings, results and statistics of cc-later")
 	return cmd
 }
 
-func (a *app) uninstall(ctx context.Context, dryRun bool) error {
+func (a *app) uninstall(ctx context.Context, dryRun, laterData bool) error {
 	list := a.installedPlugins() // while its record can still be read
-	found, err := a.leftovers(ctx, list)
+	found, err := a.leftovers(ctx, list, laterData)
 	if err != nil {
 		return err
 	}
@@ -107,7 +110,7 @@ func files(paths ...string) leftover {
 }
 
 // leftovers lists what is ours to remove.
-func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, error) {
+func (a *app) leftovers(ctx context.Context, list []installed, laterData bool) ([]leftover, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -158,6 +161,11 @@ func (a *app) leftovers(ctx context.Context, list []installed) ([]leftover, erro
 			out = append(out, files(p.Leftovers(a.host.Config)...))
 		}
 	}
+	ofLater, err := a.laterLeftovers(ctx, laterData)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, ofLater...)
 	store, err := a.recordStore()
 	if err != nil {
 		return out, nil // without a home nothing was recorded

@@ -124,12 +124,20 @@ func systemVar(name string) bool {
 		"SYSTEMROOT", "WINDIR", "SYSTEMDRIVE", "COMSPEC", "PATHEXT", "OS", "USERPROFILE", "HOMEDRIVE", "HOMEPATH",
 		"USERNAME", "USERDOMAIN", "COMPUTERNAME", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "ALLUSERSPROFILE", "PUBLIC",
 		"PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432", "COMMONPROGRAMFILES", "COMMONPROGRAMFILES(X86)",
-		"COMMONPROGRAMW6432", "PSMODULEPATH", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "WINEPREFIX", "WINEDLLOVERRIDES",
-		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "NIX_SSL_CERT_FILE",
+		"COMMONPROGRAMW6432", "PSMODULEPATH", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "WINEPREFIX", "WINEDLLOVERRIDES":
+		return true
+	}
+	return begins(name, "LC_", "XDG_") || wayOut(name)
+}
+
+// wayOut knows proxies and certificates.
+func wayOut(name string) bool {
+	switch name {
+	case "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "NIX_SSL_CERT_FILE",
 		"NODE_EXTRA_CA_CERTS", "NODE_USE_SYSTEM_CA", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO":
 		return true
 	}
-	return begins(name, "LC_", "XDG_")
+	return false
 }
 
 func toolchainVar(name string) bool {
@@ -169,4 +177,41 @@ func hostVar(name string) bool {
 
 func cloudVar(name string) bool {
 	return name == "CLOUD_ML_REGION" || begins(name, "AWS_", "GOOGLE_", "GCLOUD_", "VERTEX_", "AZURE_")
+}
+
+// Lasting returns what of an environment holds for what the system starts later,
+// without a terminal and without a session, so that the agents of that find what
+// those of a session do: where programs are, the way out, toolchains, and the
+// person's own settings of the host. It is to be written into a file, so secrets are
+// left out; withheld are the names of those that an agent would have been given.
+func Lasting(environ []string) (kept, withheld []string) {
+	for _, entry := range AgentEnviron(environ, false) {
+		name, v, _ := strings.Cut(entry, "=")
+		upper := strings.ToUpper(name)
+		switch {
+		case upper == ChildVar, upper == "CCRELOAD_OFF", upper == "CCRELOAD_DEBUG", v == "":
+		case upper != "PATH" && !wayOut(upper) && !toolchainVar(upper) && !hostVar(upper) && !cloudVar(upper):
+		case secret(upper, v):
+			withheld = append(withheld, name)
+		default:
+			kept = append(kept, entry)
+		}
+	}
+	return kept, withheld
+}
+
+// secret reports whether a variable may hold something that must not be written
+// down: by its name, or an address with a password in it.
+func secret(name, v string) bool {
+	if name == "CLAUDE_CODE_CLIENT_CERT" || name == "CLAUDE_CODE_CLIENT_KEY" || name == "GOOGLE_APPLICATION_CREDENTIALS" {
+		return false // paths
+	}
+	for _, word := range [...]string{"TOKEN", "KEY", "SECRET", "PASS", "CREDENTIAL", "HEADERS"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	_, rest, ok := strings.Cut(v, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	return ok && strings.Contains(authority, "@") || strings.ContainsAny(v, "\r\n\x00")
 }

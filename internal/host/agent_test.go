@@ -41,3 +41,26 @@ func TestAgentEnvironKeysAndClouds(t *testing.T) {
 		t.Error("KeyIn")
 	}
 }
+
+// What is written down for a timer: nothing of the session, no secret, and what the
+// system sets itself is the system's.
+func TestLasting(t *testing.T) {
+	keep := strings.Fields(`PATH=/bin https_proxy=http://p:3128 NO_PROXY=a@b NODE_EXTRA_CA_CERTS=/ca GOPATH=/go CLAUDE_CONFIG_DIR=/c
+		ANTHROPIC_BASE_URL=http://g/a@b ANTHROPIC_MODEL=m CCRELOAD_BIN=/b CLAUDE_CODE_USE_BEDROCK=1 CLAUDE_CODE_CLIENT_KEY=/k AWS_PROFILE=p`)
+	secret := strings.Fields(`HTTP_PROXY=http://u:p@proxy CLAUDE_CODE_OAUTH_TOKEN=t ANTHROPIC_CUSTOM_HEADERS=X:y AWS_SECRET_ACCESS_KEY=s
+		CLAUDE_CODE_CLIENT_KEY_PASSPHRASE=p`)
+	drop := append(strings.Fields(`HOME=/h USER=u TMPDIR=/t XDG_RUNTIME_DIR=/r LANG=C ANTHROPIC_API_KEY=k CCRELOAD_OFF=1 CCRELOAD_DEBUG=1
+		CCRELOAD_CHILD=1 GOFLAGS= SSH_AUTH_SOCK=/s GITHUB_TOKEN=t`), hookVars...)
+	kept, withheld := Lasting(append(append(append([]string{}, drop...), keep...), secret...))
+	if !slices.Equal(kept, keep) {
+		t.Errorf("kept %q\nwant %q", kept, keep)
+	}
+	var names []string
+	for _, s := range secret {
+		name, _, _ := strings.Cut(s, "=")
+		names = append(names, name)
+	}
+	if !slices.Equal(withheld, names) {
+		t.Errorf("withheld %q\nwant     %q", withheld, names)
+	}
+}

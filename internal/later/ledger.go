@@ -268,6 +268,19 @@ func (l *Ledger) Running(agent string) map[string][]string {
 	return found
 }
 
+// Verdicts counts what came of the tasks that an agent was the last to have.
+func (l *Ledger) Verdicts(agent string) map[schedule.Verdict]int {
+	n := map[schedule.Verdict]int{}
+	for _, r := range l.repos {
+		for _, t := range r.tasks {
+			if t.Agent == agent && !t.Live {
+				n[t.Verdict]++
+			}
+		}
+	}
+	return n
+}
+
 // May reports whether a task may run: a person queued it here, or trusts the
 // repository and it stood there without an agent at work. Running a text that was
 // found in a repository would be running its author's code.

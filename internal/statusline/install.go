@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
+	"github.com/ccreload/ccreload/internal/wrapper"
 )
 
 // Names in the directory of ours beside the user's settings.
@@ -290,11 +290,11 @@ func (p Place) keep(command string, exists bool) error {
 
 // writeWrapper reports whether the wrapper had to be written.
 func (p Place) writeWrapper(runtime string) (bool, error) {
-	text, quoted := wrapperSh, "'"+strings.ReplaceAll(runtime, "'", `'\''`)+"'"
+	script := wrapper.Script{Text: wrapperSh, Runtime: runtime, Windows: p.Windows}
 	if p.Windows {
-		text, quoted = strings.ReplaceAll(wrapperCmd, "\n", "\r\n"), `"`+strings.ReplaceAll(runtime, "%", "%%")+`"`
+		script.Text = wrapperCmd
 	}
-	text = strings.NewReplacer("@RUNTIME@", quoted, "@ROOT@", host.RootVar, "@DATA@", host.DataVar).Replace(text)
+	text := script.String()
 	if old, err := os.ReadFile(p.wrapper()); err == nil && string(old) == text {
 		return false, nil
 	}

@@ -16,12 +16,19 @@ func IsTerminal(w io.Writer) bool {
 // Columns returns how many columns the terminal w has, 0 where it is none or
 // does not say.
 func Columns(w io.Writer) int {
+	columns, _ := Size(w)
+	return columns
+}
+
+// Size returns how many columns and rows the terminal w has, 0 where it is none or
+// does not say.
+func Size(w io.Writer) (columns, rows int) {
 	if !IsTerminal(w) {
-		return 0
+		return 0, 0
 	}
-	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	columns, rows, err := term.GetSize(int(w.(*os.File).Fd()))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return width
+	return columns, rows
 }

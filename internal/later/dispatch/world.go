@@ -211,6 +211,9 @@ func (w *World) locked(ctx context.Context, wait time.Duration, fn func() error)
 	})
 }
 
+// Worktrees is where the agents work that may change files.
+func Worktrees(app string) string { return filepath.Join(app, worktreeName) }
+
 // Note adds what a person says to the ledger.
 func (w *World) Note(entries ...later.Entry) error {
 	for i := range entries {
