@@ -20,7 +20,11 @@ build: ## compile bin/ccreload and bin/ccreload-gen
 	$(GOBUILD) -o bin/ ./cmd/ccreload ./cmd/ccreload-gen
 
 .PHONY: demo
-demo: build ## replay two recorded sessions through the real binary
+demo: build ## replay three recorded sessions through the real binary
+	@echo 'What can wait is queued from any prompt, and nothing else is:'
+	@echo
+	@bin/ccreload replay testdata/recordings/later-capture.jsonl --plugin cc-later
+	@echo
 	@echo 'A session fills up, Claude writes the digest by itself, and the next one goes on with it:'
 	@echo
 	@bin/ccreload replay testdata/recordings/snapshot-cycle.jsonl --set context_budget_mode=snapshot

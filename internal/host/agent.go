@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// NoBackgroundVar, set to anything, keeps hooks from starting a process that
+// outlives them: whoever replays hooks does so in a home that will be gone.
+const NoBackgroundVar = "CCRELOAD_NO_BACKGROUND"
+
 // ChildVar marks a client that we started ourselves: its hooks have nothing to
 // say (case F11).
 const ChildVar = "CCRELOAD_CHILD"

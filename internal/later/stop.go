@@ -40,6 +40,9 @@ func stop(call *host.Call) (host.Output, error) {
 			return host.Output{}, nil
 		}
 	}
+	if call.Env.Getenv(host.NoBackgroundVar) != "" {
+		return host.Output{}, nil
+	}
 	call.Slow()
 	return host.Output{}, startTick(root, before)
 }

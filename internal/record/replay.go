@@ -220,7 +220,7 @@ func (p *player) start(h handler, c Call, step *Step, late []json.RawMessage) er
 	ctx, cancel := context.WithTimeout(context.Background(), h.timeout())
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Binary, h.Args...)
-	cmd.Env = p.world.environ(c.Env)
+	cmd.Env = append(p.world.environ(c.Env), host.NoBackgroundVar+"=1")
 	for name, v := range p.Env {
 		cmd.Env = append(cmd.Env, name+"="+v)
 	}
