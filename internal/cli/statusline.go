@@ -68,6 +68,7 @@ func (a *app) statusLine(only string) {
 	line := ""
 	var places []placed
 	if err == nil {
+		a.keepLimits(p) // the line shows them
 		places = a.places(p.Project)
 		line = statusline.Line(a.segments(p, places, only), term.Palette(a.env.Getenv("NO_COLOR") == ""))
 	}
@@ -76,7 +77,6 @@ func (a *app) statusLine(only string) {
 	}
 	if err == nil {
 		a.showHost(p, places)
-		a.keepLimits(p)
 	}
 }
 

@@ -261,6 +261,7 @@ func TestLaterAgentThatLeavesItsWorktree(t *testing.T) {
 
 // What the model or a file has the host hand in is queued by nobody.
 func TestLaterQueuesOnlyWhatIsTyped(t *testing.T) {
+	needs(t, "2.1.332", "a wake-up")
 	w := newLater(t)
 	w.write(filepath.Join(w.project, ".claude", "commands", "foo.md"), "Do it.\nlater: from a command file\n")
 	s := w.open("--permission-mode", "acceptEdits", "--allowedTools", "ScheduleWakeup")
@@ -297,4 +298,34 @@ func TestLaterCloneWithAQueue(t *testing.T) {
 		t.Fatal(out)
 	}
 	w.request("the agent", 0, task)
+}
+
+// The three plugins in one session: each says its own, once, and there is one status
+// line.
+func TestThreePluginsTogether(t *testing.T) {
+	w := newLater(t)
+	w.withPlugin("cc-reload")
+	w.withPlugin("graceful-handoff")
+	s := w.open()
+	s.say("Hello. later: write the alpha file", fakeapi.Say("Hello.").At(46*percent).With(planWindow(3*time.Hour)))
+	s.see(`queued for later in .claude/LATER.md`)
+	s.see(`cc-reload: context 46 ?%`)
+	s.see(`ctx\[1M\] 46%·45.*5h 42%·3h00 \| later 1|ctx\[1M\] 46%·45.*5h 42%·2h59 \| later 1`)
+	for _, once := range []string{`(queued for later)`, `(cc-reload: context)`, `(ctx\[1M\])`} {
+		if n := len(s.all(once)); n != 1 {
+			t.Errorf("%s: %d times", once, n)
+		}
+	}
+	s.say("go on", fakeapi.Say("Going on.").At(72*percent).With(planWindow(3*time.Hour)))
+	s.see(`NEXT-SESSION`)
+	s.clear()
+	s.say("what now?", fakeapi.Say("This."))
+	r := w.prompted("what now?")
+	if !strings.Contains(r.Text(), "earlier session") && !strings.Contains(r.Text(), "NEXT-SESSION") {
+		t.Errorf("the next session is told of nothing:\n%s", r.Text())
+	}
+	if n := strings.Count(r.Text(), "<earlier-session-notes>"); n != 1 {
+		t.Errorf("%d pages are handed over", n)
+	}
+	s.see(`later 1`)
 }

@@ -329,6 +329,11 @@ func TestSessionStart(t *testing.T) {
 	if out := begin("startup"); !out.Silent() {
 		t.Errorf("told twice: %+v", out)
 	}
+	w.put(filepath.Join(w.app(), StateFile), `{"repos": {"/x": {"in_flight": true}}}`)
+	ticks(w.repo)
+	if begin("startup"); len(ticks(w.repo)) != 1 {
+		t.Error("an agent that nobody looks after is left alone")
+	}
 	var long strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&long, "## S%d\n- [ ] %s\n", i, strings.Repeat("x", 80))

@@ -40,6 +40,12 @@ func sessionStart(call *host.Call) (host.Output, error) {
 		return host.Output{}, nil // nothing was ever queued
 	}
 	root := Root(call.Project)
+	// Whoever looked after the agents may be gone, with the machine it ran on.
+	if inFlight(app) && call.Env.Getenv(host.NoBackgroundVar) == "" {
+		if err := startTick(root, Activity(app)); err != nil {
+			call.Env.Log("tick", "error", err.Error())
+		}
+	}
 	if call.Payload.Source == "compact" {
 		return host.Output{Context: inject(app, root, call)}, nil
 	}

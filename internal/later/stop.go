@@ -69,6 +69,11 @@ func pending(app string, q Queue) bool {
 	if data, err := q.Read(); err != nil || bytes.Contains(data, []byte("[ ]")) || bytes.Contains(data, []byte("[!]")) {
 		return true // a tick says in the log what is wrong with the file
 	}
+	return inFlight(app)
+}
+
+// inFlight reports whether an agent was started that nobody has dealt with yet.
+func inFlight(app string) bool {
 	data, err := state.ReadFile(filepath.Join(app, StateFile), queue.MaxBytes)
 	return err == nil && bytes.Contains(data, []byte(`"in_flight": true`))
 }

@@ -87,6 +87,9 @@ func (w *World) tick(ctx context.Context, o Options, r *Result) error {
 		case q.Blocked != "":
 			r.Problems = append(r.Problems, root+": "+q.Blocked)
 		}
+		if err := w.ignore(ctx, root); err != nil {
+			r.Problems = append(r.Problems, "the queue could not be ignored: "+err.Error())
+		}
 		w.vouch(q)
 		queues = append(queues, w.read(root))
 	}

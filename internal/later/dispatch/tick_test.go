@@ -413,3 +413,20 @@ func TestAHookRefusesTheCommit(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+func TestAutoIgnore(t *testing.T) {
+	w := newWorld(t)
+	w.set("LATER_AUTO_GITIGNORE=true")
+	w.add("", "the task")
+	w.plan(`all DONE fine`)
+	w.put(filepath.Join(w.repo, ".git", "info", "exclude"), "*.log")
+	for range 2 {
+		w.look()
+	}
+	if got := w.read(filepath.Join(w.repo, ".git", "info", "exclude")); got != "*.log\n/.claude/LATER.md\n" {
+		t.Errorf("exclude %q", got)
+	}
+	if s := w.git("status", "--porcelain"); s != "" {
+		t.Errorf("status %q", s)
+	}
+}

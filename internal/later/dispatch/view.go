@@ -14,6 +14,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/later"
+	"github.com/ccreload/ccreload/internal/later/agent"
 	"github.com/ccreload/ccreload/internal/later/schedule"
 	"github.com/ccreload/ccreload/internal/term"
 	"github.com/ccreload/ccreload/internal/usage"
@@ -134,6 +135,9 @@ func (w *World) wants(ctx context.Context, v View, broken error) []Want {
 	}
 	if w.config.SkipPermissions {
 		add("", "agents skip every permission check (DISPATCH_SKIP_PERMISSIONS)")
+	}
+	if rules := agent.OpenRules(w.Host); w.config.Writes && len(rules) > 0 {
+		add("", "your settings allow %s as a whole, so an agent can change files outside its worktree; that is found out, and nothing of such an agent is merged", strings.Join(rules, ", "))
 	}
 	if v.Off != "" {
 		add("ccreload later resume", "nothing starts: %s", v.Off)
