@@ -65,9 +65,13 @@ func readRuntimes(dir string, platforms []platform) (map[platform][]byte, error)
 func (m *manifest) bundle(t tree, runtimes map[platform][]byte) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	market := m.market("")
-	for i, p := range m.Plugins {
+	for i := range m.Plugins {
+		p := &m.Plugins[i]
 		files := t.sub(pluginDir(p.Name))
 		for platform, data := range runtimes {
+			if !p.ours() {
+				break
+			}
 			name := platform.binary()
 			if platform == windowsPlatform {
 				name = windowsRuntime
@@ -78,7 +82,7 @@ func (m *manifest) bundle(t tree, runtimes map[platform][]byte) (map[string][]by
 		if err != nil {
 			return nil, fmt.Errorf("bundle of %s: %w", p.Name, err)
 		}
-		name := fmt.Sprintf("%s-%s.zip", p.Name, m.Version)
+		name := fmt.Sprintf("%s-%s.zip", p.Name, m.version(p))
 		out[name] = data
 		market.Plugins[i].Source = archiveJSON{
 			Source: "archive",
@@ -141,7 +145,7 @@ func (p *Project) Bundle(binaries string, record bool) (map[string][]byte, error
 		sums = append(sums, sum)
 		fmt.Fprintf(&list, "%s  %s\n", sum.SHA256, sum.Name)
 	}
-	p.tree, err = emit(p.manifest, p.root.FS(), sums)
+	p.tree, p.warnings, err = emit(p.manifest, p.root.FS(), sums)
 	if err != nil {
 		return nil, err
 	}

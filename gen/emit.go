@@ -18,14 +18,16 @@ import (
 // schemas. files is the project: plugin.tmpl, the prose in gen/content and, with
 // sums nil, gen/checksums.txt are read from it. Nothing else is read, nothing is
 // written. The error is Problems, or says that there is no template.
-func emit(m *manifest, files fs.FS, sums []checksum) (tree, error) {
+//
+// The warnings are for people and keep nothing from being written.
+func emit(m *manifest, files fs.FS, sums []checksum) (t tree, warnings Problems, err error) {
 	template, err := readText(files, templatePath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, problem.Input("take it from where the project came from, or run `ccreload-gen init` in a new directory", "there is no %q beside gen", templatePath)
+		return nil, nil, problem.Input("take it from where the project came from, or run `ccreload-gen init` in a new directory", "there is no %q beside gen", templatePath)
 	} else if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	e := &emitter{m: m, files: files, template: template, sums: sums, tree: tree{}}
+	e := &emitter{m: m, files: files, template: template, sums: sums, tree: tree{}, used: map[string]bool{}, copies: map[string]bool{}}
 	if sums == nil {
 		e.checksums()
 	}
@@ -36,13 +38,14 @@ func emit(m *manifest, files fs.FS, sums []checksum) (tree, error) {
 	e.json(marketFile, m.market("./"+pluginsDir+"/"))
 	e.add(optionsPath, []byte(m.optionsPage()), 0o644)
 	if err := e.ps.err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := e.tree.validate(); err != nil {
-		return nil, err
+	refused, warned := e.tree.validate()
+	if err := refused.err(); err != nil {
+		return nil, nil, err
 	}
 	e.json(inventoryPath, e.tree.inventory())
-	return e.tree, nil
+	return e.tree, append(e.warnings, warned...), nil
 }
 
 type emitter struct {
@@ -52,6 +55,9 @@ type emitter struct {
 	sums     []checksum
 	tree     tree
 	ps       Problems
+	warnings Problems
+	used     map[string]bool // files of gen/content that are in the tree
+	copies   map[string]bool // files of the tree that are copies
 }
 
 func (e *emitter) add(path string, data []byte, mode fs.FileMode) {
@@ -65,11 +71,25 @@ func (e *emitter) plugin(i int) {
 	p := &e.m.Plugins[i]
 	dir := pluginDir(p.Name) + "/"
 	e.json(dir+pluginFile, e.m.pluginJSON(p))
-	e.json(dir+hooksFile, p.hooksJSON())
-	e.json(dir+profileFile, e.m.profile(p))
-	e.add(dir+iconFile, e.icon(i), 0o644)
+	if p.ours() || len(p.Hooks) > 0 {
+		e.json(dir+hooksFile, p.hooksJSON())
+	}
+	if p.ours() {
+		e.json(dir+profileFile, e.m.profile(p))
+	}
+	if p.ours() || p.Icon != "" {
+		e.add(dir+iconFile, e.icon(i), 0o644)
+	}
+	at := fmt.Sprintf("/plugins/%d/", i)
+	e.copied(i, p.Files, "", at+"files")
+	for j, s := range p.Skills {
+		e.copied(i, s.Files, "skills/"+s.Name, fmt.Sprintf("%sskills/%d/files", at, j))
+	}
 	e.sections(i, dir)
-	e.hosts(i, e.tree.sub(pluginDir(p.Name)))
+	if p.ours() {
+		e.hosts(i, e.tree.sub(pluginDir(p.Name)))
+	}
+	e.unused(i)
 }
 
 //go:embed icon.png
@@ -82,6 +102,7 @@ func (e *emitter) icon(i int) []byte {
 		return defaultIcon
 	}
 	file := path.Join(contentDir, p.Name, p.Icon)
+	e.use(file)
 	data, err := readFile(e.files, "", file)
 	if err == nil {
 		if err = checkIcon(data); err != nil {
@@ -124,11 +145,14 @@ func (e *emitter) sections(i int, dir string) {
 		e.ps = append(e.ps, finding{File: templatePath, Message: fmt.Sprintf(format, args...)})
 	}
 	archive := txtar.Parse([]byte(text))
-	if len(archive.Files) == 0 {
+	if len(archive.Files) == 0 && p.ours() {
 		refuse("no section found: a file begins with a line such as -- README.md --")
 	}
 	for _, f := range archive.Files {
 		file := dir + f.Name
+		if e.copies[file] && (f.Name == "README.md" || f.Name == "LICENSE") {
+			continue // its own
+		}
 		if _, taken := e.tree[file]; taken {
 			refuse("duplicate section %q: %s has this file already", f.Name, p.Name)
 			continue

@@ -27,7 +27,7 @@ func TestEmitGolden(t *testing.T) {
 	}
 	content := smallContent(t)
 	content[templatePath].Data = template
-	tree, err := emit(m, content, nil)
+	tree, _, err := emit(m, content, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestDefaultFlows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := emit(m, smallContent(t), nil)
+	tree, _, err := emit(m, smallContent(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestChecksums(t *testing.T) {
 	file := *content["gen/content/first/go.md"]
 	file.Data = []byte("# of a release\n" + sum + "  tools-linux-amd64\n\n" + sum + " *tools.exe\n")
 	content[checksumsPath] = &file
-	tree, err := emit(m, content, nil)
+	tree, _, err := emit(m, content, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestChecksums(t *testing.T) {
 	}
 	for _, bad := range []string{"abc  name", strings.ToUpper(sum) + "  name", sum, sum + "  ../name", sum + "  a b"} {
 		file.Data = []byte("\n" + bad + "\n")
-		_, err := emit(m, content, nil)
+		_, _, err := emit(m, content, nil)
 		wants(t, err, "gen/checksums.txt:2:1: want a sha256 in lower case")
 	}
 }
@@ -196,7 +196,7 @@ func TestEmitRefuses(t *testing.T) {
 			if tt.text == "" {
 				delete(content, tt.file)
 			}
-			_, err = emit(m, content, nil)
+			_, _, err = emit(m, content, nil)
 			wants(t, err, tt.want)
 		})
 	}
@@ -211,12 +211,12 @@ func TestInclude(t *testing.T) {
 	}
 	content := smallContent(t)
 	content["gen/content/first/go.md"].Data = []byte("before\n\n{{include \"form.md\"}}\n\nafter\n")
-	_, err = emit(m, content, nil)
+	_, _, err = emit(m, content, nil)
 	wants(t, err, `gen/content/first/go.md:3:3: there is no file "gen/content/first/form.md"`)
 	piece := *content["gen/content/first/README.md"]
 	piece.Data = []byte("a {{piece}}\n")
 	content["gen/content/first/form.md"] = &piece
-	tree, err := emit(m, content, nil)
+	tree, _, err := emit(m, content, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestEmitReportsEverything(t *testing.T) {
 	delete(content, "gen/content/first/go.md")
 	delete(content, "gen/content/second/second.md")
 	content["gen/content/first/README.md"].Data = []byte(`{{opt "x"}}`)
-	_, err = emit(m, content, nil)
+	_, _, err = emit(m, content, nil)
 	var ps Problems
 	if !errors.As(err, &ps) || len(ps) != 3 {
 		t.Fatalf("%v, want three problems", err)
@@ -285,7 +285,7 @@ func BenchmarkGenerate(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := emit(m, os.DirFS(".."), nil); err != nil {
+		if _, _, err := emit(m, os.DirFS(".."), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -133,7 +133,7 @@ func smallTree(t testing.TB) (*manifest, tree) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := emit(m, smallContent(t), nil)
+	tree, _, err := emit(m, smallContent(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,9 @@
 package gen
 
 import (
+	"cmp"
+	"encoding/json"
+	"maps"
 	"strconv"
 
 	"github.com/ccreload/ccreload/internal/host"
@@ -18,6 +21,37 @@ type handlerJSON struct {
 	Status  string   `json:"statusMessage,omitempty"`
 }
 
+// hostHooksJSON is hooks/hooks.json as the host takes it; hooksFileJSON is what
+// our own plugins keep to.
+type hostHooksJSON struct {
+	Description string                     `json:"description,omitempty"`
+	Hooks       map[string][]hostGroupJSON `json:"hooks,omitempty"`
+	Modules     any                        `json:"modules,omitempty"`
+}
+
+type hostGroupJSON struct {
+	Matcher string           `json:"matcher,omitempty"`
+	Hooks   []map[string]any `json:"hooks"`
+}
+
+// merge returns v as JSON with the keys of more put in or, with null, taken out.
+func merge(v any, more map[string]any) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil || len(more) == 0 {
+		return raw, err
+	}
+	var out map[string]any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, err
+	}
+	for key, value := range more {
+		if out[key] = value; value == nil {
+			delete(out, key)
+		}
+	}
+	return json.Marshal(out)
+}
+
 type groupJSON struct {
 	Matcher string        `json:"matcher,omitempty"`
 	Hooks   []handlerJSON `json:"hooks"`
@@ -28,36 +62,75 @@ type hooksFileJSON struct {
 	Hooks       map[host.Event][]groupJSON `json:"hooks"`
 }
 
-// hooksJSON returns hooks/hooks.json: exec form, no shell, and nothing in a
-// command line that changes from release to release, since hosts key their
-// trust on it (docs/host.md, Plugins).
-func (p *plugin) hooksJSON() hooksFileJSON {
-	out := hooksFileJSON{Description: p.Description, Hooks: map[host.Event][]groupJSON{}}
+// hooksJSON returns hooks/hooks.json. Our handlers are in exec form, without a
+// shell, and have nothing in the command line that changes from release to
+// release, since hosts key their trust on it (docs/host.md, Plugins).
+func (p *plugin) hooksJSON() any {
+	type group struct {
+		Matcher string `json:"matcher,omitempty"`
+		Hooks   []any  `json:"hooks"`
+	}
+	out := map[host.Event][]group{}
 	for _, h := range p.Hooks {
-		groups := out.Hooks[h.Event]
+		groups := out[h.Event]
 		i := 0
 		for i < len(groups) && groups[i].Matcher != h.Matcher {
 			i++
 		}
 		if i == len(groups) {
-			groups = append(groups, groupJSON{Matcher: h.Matcher})
+			groups = append(groups, group{Matcher: h.Matcher})
 		}
-		groups[i].Hooks = append(groups[i].Hooks, handlerJSON{
+		groups[i].Hooks = append(groups[i].Hooks, p.handler(h))
+		out[h.Event] = groups
+	}
+	description := p.HooksDescription
+	if p.ours() {
+		description = cmp.Or(description, p.Description)
+	}
+	return struct {
+		Description string                 `json:"description,omitempty"`
+		Hooks       map[host.Event][]group `json:"hooks"`
+	}{description, out}
+}
+
+// handler returns what the host is told to do at h.
+func (p *plugin) handler(h hook) any {
+	if h.Run == nil {
+		return handlerJSON{
 			Type:    "command",
 			Command: "${CLAUDE_PLUGIN_ROOT}/" + runtimeFile,
 			Args:    []string{"hook", p.Name, string(h.Event)},
 			If:      h.If,
 			Timeout: h.Timeout,
 			Status:  h.Status,
-		})
-		out.Hooks[h.Event] = groups
+		}
 	}
+	return h.handler()
+}
+
+// handler returns the handler that h.Run describes.
+func (h hook) handler() map[string]any {
+	out := map[string]any{"type": "command"}
+	if h.If != "" {
+		out["if"] = h.If
+	}
+	if h.Timeout != 0 {
+		out["timeout"] = h.Timeout
+	}
+	if h.Status != "" {
+		out["statusMessage"] = h.Status
+	}
+	if h.Async {
+		out["async"] = true
+	}
+	maps.Copy(out, h.Run)
 	return out
 }
 
 type personJSON struct {
-	Name string `json:"name"`
-	URL  string `json:"url,omitempty"`
+	Name  string `json:"name" yaml:"name"`
+	Email string `json:"email,omitempty" yaml:"email,omitempty"`
+	URL   string `json:"url,omitempty" yaml:"url,omitempty"`
 }
 
 type networkJSON struct {
@@ -77,15 +150,22 @@ type userOptionJSON struct {
 type pluginFileJSON struct {
 	Name        string                    `json:"name"`
 	DisplayName string                    `json:"displayName,omitempty"`
-	Version     string                    `json:"version"`
-	Description string                    `json:"description"`
-	Author      personJSON                `json:"author"`
+	Version     string                    `json:"version,omitempty"`
+	Description string                    `json:"description,omitempty"`
+	Author      *personJSON               `json:"author,omitempty"`
 	Homepage    string                    `json:"homepage,omitempty"`
-	Repository  string                    `json:"repository"`
-	License     string                    `json:"license"`
+	Repository  string                    `json:"repository,omitempty"`
+	License     string                    `json:"license,omitempty"`
 	Keywords    []string                  `json:"keywords,omitempty"`
 	Network     *networkJSON              `json:"network,omitempty"`
 	UserConfig  map[string]userOptionJSON `json:"userConfig,omitempty"`
+
+	more map[string]any
+}
+
+func (p pluginFileJSON) MarshalJSON() ([]byte, error) {
+	type plain pluginFileJSON
+	return merge(plain(p), p.more)
 }
 
 // pluginJSON returns .claude-plugin/plugin.json. It names no hooks, commands
@@ -94,13 +174,20 @@ type pluginFileJSON struct {
 func (m *manifest) pluginJSON(p *plugin) pluginFileJSON {
 	out := pluginFileJSON{
 		Name:        p.Name,
-		Version:     m.Version,
+		Version:     m.version(p),
 		Description: p.Description,
-		Author:      personJSON{Name: m.Author},
-		Homepage:    m.Repository,
-		Repository:  m.Repository,
-		License:     m.License,
+		Author:      p.Author,
+		Homepage:    p.Homepage,
+		Repository:  cmp.Or(p.Repository, m.Repository),
+		License:     m.license(p),
 		Keywords:    p.Keywords,
+		more:        p.Host,
+	}
+	if out.Author == nil && m.Author != "" {
+		out.Author = &personJSON{Name: m.Author}
+	}
+	if p.ours() {
+		out.Homepage = cmp.Or(out.Homepage, m.Repository)
 	}
 	if p.Title != p.Name {
 		out.DisplayName = p.Title
@@ -150,17 +237,34 @@ func userOption(o host.Option) userOptionJSON {
 
 type marketFileJSON struct {
 	Name        string         `json:"name"`
-	Description string         `json:"description"`
+	Description string         `json:"description,omitempty"`
 	Owner       personJSON     `json:"owner"`
 	Plugins     []marketPlugin `json:"plugins"`
+
+	more map[string]any
+}
+
+func (f marketFileJSON) MarshalJSON() ([]byte, error) {
+	type plain marketFileJSON
+	return merge(plain(f), f.more)
 }
 
 type marketPlugin struct {
 	Name        string   `json:"name"`
 	Source      any      `json:"source"`
-	Description string   `json:"description"`
-	Version     string   `json:"version"`
+	Description string   `json:"description,omitempty"`
+	Version     string   `json:"version,omitempty"`
 	Keywords    []string `json:"keywords,omitempty"`
+	Category    string   `json:"category,omitempty"`
+	Tags        []string `json:"tags,omitempty"`
+	Homepage    string   `json:"homepage,omitempty"`
+
+	more map[string]any
+}
+
+func (p marketPlugin) MarshalJSON() ([]byte, error) {
+	type plain marketPlugin
+	return merge(plain(p), p.more)
 }
 
 // market returns a marketplace.json whose sources are paths below prefix,
@@ -169,15 +273,21 @@ func (m *manifest) market(prefix string) marketFileJSON {
 	out := marketFileJSON{
 		Name:        m.Marketplace.Name,
 		Description: m.Marketplace.Description,
-		Owner:       personJSON{Name: m.Author, URL: m.Repository},
+		Owner:       m.owner(),
+		more:        m.Marketplace.Host,
 	}
-	for _, p := range m.Plugins {
+	for i := range m.Plugins {
+		p := &m.Plugins[i]
 		out.Plugins = append(out.Plugins, marketPlugin{
 			Name:        p.Name,
 			Source:      prefix + p.Name,
 			Description: p.Description,
-			Version:     m.Version,
+			Version:     m.version(p),
 			Keywords:    p.Keywords,
+			Category:    p.Category,
+			Tags:        p.Tags,
+			Homepage:    p.Homepage,
+			more:        p.Entry,
 		})
 	}
 	return out

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/host"
@@ -11,15 +12,15 @@ import (
 // has omitempty.
 type manifest struct {
 	Name           string        `yaml:"name"`
-	Version        string        `yaml:"version"`
-	Description    string        `yaml:"description"`
-	Repository     string        `yaml:"repository"` // https://HOST/OWNER/REPO
-	License        string        `yaml:"license"`    // an SPDX id
-	Author         string        `yaml:"author"`
+	Version        string        `yaml:"version,omitempty"`
+	Description    string        `yaml:"description,omitempty"`
+	Repository     string        `yaml:"repository,omitempty"` // https://HOST/OWNER/REPO
+	License        string        `yaml:"license,omitempty"`    // an SPDX id
+	Author         string        `yaml:"author,omitempty"`
 	Marketplace    marketplace   `yaml:"marketplace"`
-	MinHostVersion string        `yaml:"min-host-version"`
-	Platforms      []platform    `yaml:"platforms"`
-	Windows        []host.Window `yaml:"windows"`
+	MinHostVersion string        `yaml:"min-host-version,omitempty"`
+	Platforms      []platform    `yaml:"platforms,omitempty"`
+	Windows        []host.Window `yaml:"windows,omitempty"`
 	Prices         []host.Price  `yaml:"prices,omitempty"`
 	Plugins        []plugin      `yaml:"plugins"`
 
@@ -28,8 +29,10 @@ type manifest struct {
 
 // marketplace is how users name the collection: /plugin install X@NAME.
 type marketplace struct {
-	Name        string `yaml:"name"`
-	Description string `yaml:"description"`
+	Name        string         `yaml:"name"`
+	Description string         `yaml:"description,omitempty"`
+	Owner       *personJSON    `yaml:"owner,omitempty"` // without one, the author
+	Host        map[string]any `yaml:"host,omitempty"`  // further keys of marketplace.json
 }
 
 // platform is an operating system and a CPU, as GOOS/GOARCH.
@@ -50,22 +53,45 @@ func (p platform) binary() string {
 	return name
 }
 
-// plugin is one plugin of the marketplace.
+// plugin is one plugin of the marketplace. Ours, those without `runtime:`, are
+// answered by the runtime of this project and have to keep its house rules.
 type plugin struct {
-	Name        string        `yaml:"name"`
-	Title       string        `yaml:"title"`
-	Description string        `yaml:"description"`
-	Keywords    []string      `yaml:"keywords,omitempty"`
-	Readme      string        `yaml:"readme"`         // body of the README, below content/NAME
-	Icon        string        `yaml:"icon,omitempty"` // a PNG below content/NAME
-	Network     []access      `yaml:"network,omitempty"`
-	Options     []host.Option `yaml:"options,omitempty"`
-	Hooks       []hook        `yaml:"hooks"`
-	Commands    []prose       `yaml:"commands,omitempty"`
-	Skills      []prose       `yaml:"skills,omitempty"`
+	Name        string `yaml:"name"`
+	Title       string `yaml:"title,omitempty"`
+	Description string `yaml:"description,omitempty"`
+	Runtime     string `yaml:"runtime,omitempty"`
+
+	// What a plugin does not say itself is that of the toolkit.
+	Version    string      `yaml:"version,omitempty"`
+	License    string      `yaml:"license,omitempty"`
+	Author     *personJSON `yaml:"author,omitempty"`
+	Homepage   string      `yaml:"homepage,omitempty"`
+	Repository string      `yaml:"repository,omitempty"`
+
+	Keywords []string      `yaml:"keywords,omitempty"`
+	Category string        `yaml:"category,omitempty"`
+	Tags     []string      `yaml:"tags,omitempty"`
+	Readme   string        `yaml:"readme,omitempty"` // body of the README, below content/NAME
+	Icon     string        `yaml:"icon,omitempty"`   // a PNG below content/NAME
+	Files    string        `yaml:"files,omitempty"`  // a directory below content/NAME, copied as it is
+	Network  []access      `yaml:"network,omitempty"`
+	Options  []host.Option `yaml:"options,omitempty"`
+	Hooks    []hook        `yaml:"hooks,omitempty"`
+	Commands []prose       `yaml:"commands,omitempty"`
+	Skills   []prose       `yaml:"skills,omitempty"`
+	Agents   []prose       `yaml:"agents,omitempty"`
+	// HooksDescription is that of hooks.json where it is not the plugin's.
+	HooksDescription string `yaml:"hooks-description,omitempty"`
+	// Host has further keys of plugin.json, Entry of marketplace.json; they win,
+	// and null takes out what would be there.
+	Host  map[string]any `yaml:"host,omitempty"`
+	Entry map[string]any `yaml:"entry,omitempty"`
 	// Prices has the runtime told what the models cost.
 	Prices bool `yaml:"prices,omitempty"`
 }
+
+// ours reports whether the runtime of this project answers the hooks of p.
+func (p *plugin) ours() bool { return p.Runtime == "" }
 
 // access is a host the plugin may reach, with the reason.
 type access struct {
@@ -78,8 +104,12 @@ type hook struct {
 	Event   host.Event `yaml:"event"`
 	Matcher string     `yaml:"matcher,omitempty"`
 	If      string     `yaml:"if,omitempty"`
-	Timeout int        `yaml:"timeout"`          // seconds
-	Status  string     `yaml:"status,omitempty"` // what the host shows while it runs
+	Timeout int        `yaml:"timeout,omitempty"` // seconds
+	Status  string     `yaml:"status,omitempty"`  // what the host shows while it runs
+	Async   bool       `yaml:"async,omitempty"`
+	// Run is the handler in the words of the host, where our runtime is not it.
+	// What is in it wins over the keys above.
+	Run map[string]any `yaml:"run,omitempty"`
 }
 
 // prose is a command or a skill: Markdown that the host gives to the model.
@@ -94,6 +124,11 @@ type prose struct {
 	PersonOnly bool   `yaml:"disable-model-invocation,omitempty"`
 	Model      string `yaml:"model,omitempty"`
 	Body       string `yaml:"body"` // Markdown below content/PLUGIN
+	// Files is a directory below content/PLUGIN whose files go beside a skill.
+	Files string `yaml:"files,omitempty"`
+	// Extra has further keys of the frontmatter; they win, and null takes out
+	// what would be there.
+	Extra map[string]any `yaml:"extra,omitempty"`
 }
 
 // decode reads a manifest. file names it in errors. The error is Problems:
@@ -127,6 +162,20 @@ func (m *manifest) plugin(name string) (*plugin, bool) {
 	return nil, false
 }
 
+// version returns the version of p.
+func (m *manifest) version(p *plugin) string { return cmp.Or(p.Version, m.Version) }
+
+// license returns the license of p.
+func (m *manifest) license(p *plugin) string { return cmp.Or(p.License, m.License) }
+
+// owner returns whose marketplace it is.
+func (m *manifest) owner() personJSON {
+	if m.Marketplace.Owner != nil {
+		return *m.Marketplace.Owner
+	}
+	return personJSON{Name: m.Author, URL: m.Repository}
+}
+
 // slug returns OWNER/REPO of the repository.
 func (m *manifest) slug() string {
 	_, rest, _ := strings.Cut(m.Repository, "://")
@@ -138,7 +187,7 @@ func (m *manifest) slug() string {
 func (m *manifest) profile(p *plugin) host.Profile {
 	profile := host.Profile{
 		Plugin:         p.Name,
-		Version:        m.Version,
+		Version:        m.version(p),
 		MinHostVersion: m.MinHostVersion,
 		Options:        p.Options,
 		Windows:        m.Windows,

@@ -100,7 +100,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"bad version":             {"version: 1.2.3", `version: "1.2"`, `2:10: "1.2" does not fit: want a version of three numbers`},
 		"bad host version":        {"2.1.163", "v2", `want a version of three numbers`},
 		"bad repository":          {"https://github.com/someone/tools", "git@github.com:someone/tools", "4:13: \"git@github.com:someone/tools\" does not fit: want the address of a repository"},
-		"other license":           {"license: MIT", "license: GPL", `5:10: "GPL" does not fit: want MIT`},
+		"license of no id":        {"license: MIT", "license: /etc", `5:10: "/etc" does not fit: want an SPDX id`},
 		"bad name":                {"name: first", "name: First One", `want a name of lower-case letters`},
 		"icon of another kind":    {"icon: icon.png", "icon: icon.svg", `"icon.svg" does not fit: want a PNG below content/PLUGIN`},
 		"icon outside":            {"icon: icon.png", "icon: ../icon.png", `22:11: "../icon.png" leads out of the plugin's content directory`},
@@ -132,7 +132,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"alias is a choice":       {"noisy: loud", "calm: loud", `the alias "calm" is a choice itself`},
 		"four user options":       {"scopes: [project]\n        title: Limit", "scopes: [user]\n        title: Limit", `52:9: more than 3 options have the scope user`},
 		"unknown event":           {"event: Stop,", "event: Stopp,", `the host has no event "Stopp"; did you mean "Stop"?`},
-		"event of another world":  {"event: Stop,", "event: Xxxxxxxxxxxxx,", `the host has no event "Xxxxxxxxxxxxx": want one of Notification,`},
+		"event of another world":  {"event: Stop,", "event: Xxxxxxxxxxxxx,", `the host has no event "Xxxxxxxxxxxxx": want one of ConfigChange,`},
 		"matcher on Stop":         {"event: Stop,", "event: Stop, matcher: x,", `the event Stop takes no matcher; the host would ignore it`},
 		"if on Stop":              {"event: Stop,", "event: Stop, if: Write(x),", `the event Stop takes no if rule`},
 		"timeout too long":        {"timeout: 60,", "timeout: 60000,", `62:40: 60000 is too large: want at most 600 (seconds)`},
@@ -179,7 +179,7 @@ func TestDecodeReportsEverything(t *testing.T) {
 		edit []string
 		want []string
 	}{
-		"form":    {[]string{"license: MIT", "license: GPL", "keywords:", "keyword:", "min: 0", "min: x"}, []string{":5:10: ", ":20:5: ", ":29:14: "}},
+		"form":    {[]string{"license: MIT", "license: /etc", "keywords:", "keyword:", "min: 0", "min: x"}, []string{":5:10: ", ":20:5: ", ":29:14: "}},
 		"meaning": {[]string{`default: "45"`, `default: "99"`, "SessionEnd, timeout: 1", "SessionEnd, timeout: 7", "event: Stop,", "event: Stop, matcher: x,"}, []string{":28:18: ", ":66:38: ", ":81:32: "}},
 	} {
 		_, err := decode(ManifestPath, []byte(strings.NewReplacer(tt.edit...).Replace(small)), nil)
@@ -230,7 +230,7 @@ func TestFieldsAreOfTheFiles(t *testing.T) {
 	}
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[manifest](), reflect.TypeFor[pluginFileJSON](), reflect.TypeFor[hooksFileJSON](),
-		reflect.TypeFor[marketFileJSON](), reflect.TypeFor[recordedCall](),
+		reflect.TypeFor[marketFileJSON](), reflect.TypeFor[hostHooksJSON](), reflect.TypeFor[recordedCall](),
 	} {
 		visit(typ)
 	}
@@ -266,7 +266,7 @@ func FuzzDecode(f *testing.F) {
 		if err == nil {
 			content := smallContent(t)
 			content[templatePath].Data = []byte("-- README.md --\n{{options}}\n")
-			if _, err = emit(m, content, nil); err == nil {
+			if _, _, err = emit(m, content, nil); err == nil {
 				return
 			}
 		}

@@ -25,6 +25,9 @@ type finding struct {
 	Column  int    // from 1
 	Message string // one clause: what is wrong and what would be right
 	Source  string // the offending line
+
+	// ignored marks a key or word that the host does not know and passes over.
+	ignored bool
 }
 
 // String returns file:line:column: message, and below it the line itself. A

@@ -17,10 +17,15 @@ type Project struct {
 	root     *os.Root
 	manifest *manifest
 	tree     tree
+	warnings Problems
 }
 
 // Files returns how many files are generated.
 func (p *Project) Files() int { return len(p.tree) }
+
+// Warnings returns what a person should know about the project that keeps
+// nothing from being generated.
+func (p *Project) Warnings() Problems { return p.warnings }
 
 const nameProject = "name the directory of a project, or begin one with `ccreload-gen init DIR`"
 
@@ -71,7 +76,7 @@ func (p *Project) emit(answered events) error {
 	if p.manifest, err = decode(ManifestPath, data, answered); err != nil {
 		return err
 	}
-	p.tree, err = emit(p.manifest, p.root.FS(), nil)
+	p.tree, p.warnings, err = emit(p.manifest, p.root.FS(), nil)
 	return err
 }
 

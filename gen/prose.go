@@ -17,16 +17,22 @@ import (
 type view struct {
 	Toolkit   *manifest
 	Plugin    *plugin
+	Ours      bool   // whether our runtime answers the hooks
+	License   string // of the plugin
 	Readme    string
 	Commands  []page
 	Skills    []page
+	Agents    []page
 	Checksums []checksum
 }
 
-// page is a command or a skill, its body with the numbers filled in.
+// page is a command, a skill or an agent, its body with the numbers filled in.
 type page struct {
 	prose
 	Text string
+
+	named    bool   // whether its frontmatter has the name
+	toolsKey string // what the frontmatter calls the tools
 }
 
 // view returns the data of plugin.tmpl for plugin i, nil when a body is
@@ -37,11 +43,23 @@ func (e *emitter) view(i int) *view {
 	before := len(e.ps)
 	pages := func(key string, list []prose) (out []page) {
 		for j, c := range list {
-			out = append(out, page{c, e.body(p, c.Body, fmt.Sprintf("%s%s/%d/body", at, key, j))})
+			tools := "allowed-tools"
+			if key == "agents" {
+				tools = "tools"
+			}
+			text := e.body(p, c.Body, fmt.Sprintf("%s%s/%d/body", at, key, j))
+			// The host calls a command by its file, and ours say it as well.
+			out = append(out, page{c, text, key != "commands" || p.ours(), tools})
 		}
 		return out
 	}
-	v := &view{e.m, p, e.body(p, p.Readme, at+"readme"), pages("commands", p.Commands), pages("skills", p.Skills), e.sums}
+	v := &view{
+		Toolkit: e.m, Plugin: p, Ours: p.ours(), License: e.m.license(p), Checksums: e.sums,
+		Commands: pages("commands", p.Commands), Skills: pages("skills", p.Skills), Agents: pages("agents", p.Agents),
+	}
+	if p.Readme != "" {
+		v.Readme = e.body(p, p.Readme, at+"readme")
+	}
 	if len(e.ps) > before {
 		return nil
 	}
@@ -83,6 +101,7 @@ var sectionLine = regexp.MustCompile(`(?m)^-- .* --$`)
 func (e *emitter) read(p *plugin, name string) (file, prose string, err error) {
 	file = path.Join(contentDir, p.Name, name)
 	prose, err = readText(e.files, file)
+	e.use(file)
 	if at := sectionLine.FindStringIndex(prose); at != nil {
 		err = Problems{place(file, prose, at[0], "a line like this begins a file in plugin.tmpl; write it another way")}
 	}
@@ -173,7 +192,10 @@ func templateProblem(file, text string, err error) finding {
 	if m := templateError.FindStringSubmatch(p.Message); m != nil {
 		p.Line, _ = strconv.Atoi(m[1])
 		column, _ := strconv.Atoi(m[2])
-		p.Column, p.Message = column+1, m[3] // text/template counts from 0
+		p.Column, p.Message = column+1, m[3]    // text/template counts from 0
+		if m[2] == "" && file != templatePath { // it cannot be read as a template at all
+			p.Message += "; where {{ is part of the text, write {{\"{{\"}}"
+		}
 	}
 	if lines := strings.Split(text, "\n"); p.Line <= len(lines) {
 		p.Source = lines[p.Line-1]

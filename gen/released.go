@@ -3,6 +3,7 @@ package gen
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/ccreload/ccreload/internal/problem"
@@ -33,10 +34,16 @@ func readReleases(fsys fs.FS) (releases, error) {
 // released with other content.
 func (r releases) conflicts(m *manifest, t tree) Problems {
 	var ps Problems
-	for _, p := range m.Plugins {
-		if was, ok := r[p.Name][m.Version]; ok && was != t.digest(p.Name) {
-			ps = append(ps, m.doc.problem("/version",
-				"%s %s was released with other content: raise the version, or take the change back", p.Name, m.Version))
+	for i := range m.Plugins {
+		p := &m.Plugins[i]
+		version := m.version(p)
+		if was, ok := r[p.Name][version]; ok && was != t.digest(p.Name) {
+			at := "/version"
+			if p.Version != "" {
+				at = fmt.Sprintf("/plugins/%d/version", i)
+			}
+			ps = append(ps, m.doc.problem(at,
+				"%s %s was released with other content: raise the version, or take the change back", p.Name, version))
 		}
 	}
 	return ps
@@ -44,10 +51,11 @@ func (r releases) conflicts(m *manifest, t tree) Problems {
 
 // record notes the plugins of t as released, to be written to releasedPath.
 func (r releases) record(m *manifest, t tree) {
-	for _, p := range m.Plugins {
+	for i := range m.Plugins {
+		p := &m.Plugins[i]
 		if r[p.Name] == nil {
 			r[p.Name] = map[string]string{}
 		}
-		r[p.Name][m.Version] = t.digest(p.Name)
+		r[p.Name][m.version(p)] = t.digest(p.Name)
 	}
 }

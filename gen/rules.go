@@ -54,6 +54,9 @@ func (m *manifest) check(answered events) Problems {
 	unique(r, "/windows", "model", m.Windows, func(w host.Window) string { return w.Model })
 	r.prices("/prices", m.Prices)
 	unique(r, "/plugins", "name", m.Plugins, func(p plugin) string { return p.Name })
+	if m.owner().Name == "" {
+		r.report("/marketplace", "the marketplace has no owner: add `owner: {name: …}`, or an `author:` at the top")
+	}
 	for i := range m.Plugins {
 		r.plugin(fmt.Sprintf("/plugins/%d", i), m, &m.Plugins[i])
 	}
@@ -95,7 +98,10 @@ func (r *rules) prices(path string, prices []host.Price) {
 func (r *rules) plugin(path string, m *manifest, p *plugin) {
 	r.file(path+"/readme", p.Readme)
 	r.file(path+"/icon", p.Icon)
-	r.network(path+"/network", m, p)
+	r.file(path+"/files", p.Files)
+	if p.ours() {
+		r.network(path+"/network", m, p)
+	}
 	r.options(path+"/options", p)
 	r.hooks(path+"/hooks", p)
 	commands := map[string]bool{}
@@ -106,6 +112,7 @@ func (r *rules) plugin(path string, m *manifest, p *plugin) {
 	for i, s := range p.Skills {
 		at := fmt.Sprintf("%s/skills/%d/", path, i)
 		r.file(at+"body", s.Body)
+		r.file(at+"files", s.Files)
 		if commands[s.Name] {
 			r.report(at+"name", "duplicate name %q: a command has it, and both are called by /NAME", s.Name)
 		}
@@ -113,11 +120,22 @@ func (r *rules) plugin(path string, m *manifest, p *plugin) {
 	name := func(p prose) string { return p.Name }
 	unique(r, path+"/commands", "name", p.Commands, name)
 	unique(r, path+"/skills", "name", p.Skills, name)
+	unique(r, path+"/agents", "name", p.Agents, name)
+	for i, a := range p.Agents {
+		r.file(fmt.Sprintf("%s/agents/%d/body", path, i), a.Body)
+	}
+	for key, list := range map[string][]prose{"commands": p.Commands, "agents": p.Agents} {
+		for i, c := range list {
+			if c.Files != "" {
+				r.report(fmt.Sprintf("%s/%s/%d/files", path, key, i), "only a skill has files of its own: use the `files:` of the plugin")
+			}
+		}
+	}
 }
 
 // file checks the name of a file of the plugin; emit finds out whether it exists.
 func (r *rules) file(path, name string) {
-	if name != "" && !fs.ValidPath(name) || strings.Contains(name, `\`) {
+	if name != "" && (!fs.ValidPath(name) || name == ".") || strings.Contains(name, `\`) {
 		r.report(path, "%q leads out of the plugin's content directory: want a path below it, such as snapshot.md", name)
 	}
 }
@@ -133,6 +151,9 @@ func (r *rules) network(path string, m *manifest, p *plugin) {
 
 func (r *rules) options(path string, p *plugin) {
 	unique(r, path, "key", p.Options, func(o host.Option) string { return o.Key })
+	if len(p.Options) > 0 && !p.ours() {
+		r.report(path, "options are what our runtime reads: a plugin without it has `host: {userConfig: …}`")
+	}
 	user := 0
 	for i, o := range p.Options {
 		at := fmt.Sprintf("%s/%d", path, i)
@@ -180,18 +201,24 @@ func (r *rules) option(path string, o host.Option) {
 
 func (r *rules) hooks(path string, p *plugin) {
 	known, ok := r.answered[p.Name]
-	if r.answered != nil && !ok && len(p.Hooks) > 0 {
+	if r.answered != nil && !ok && slices.ContainsFunc(p.Hooks, func(h hook) bool { return h.Run == nil }) && p.ours() {
 		r.report(path, "the runtime has no plugin %q, so these hooks would start a process each time and do nothing%s", p.Name, didYouMean(p.Name, slices.Sorted(maps.Keys(r.answered))))
 	}
-	first := map[hook]int{}
+	first := map[string]int{}
 	for i, h := range p.Hooks {
 		at := fmt.Sprintf("%s/%d", path, i)
+		switch {
+		case h.Run == nil && !p.ours():
+			r.report(at, "the hook says nothing to run, and our runtime is not in this plugin: add `run: {command: …}`")
+		case h.Run == nil && h.Async:
+			r.report(at+"/async", "our runtime answers at once; async is for a hook with `run:`")
+		}
 		h.check(func(key, format string, args ...any) { r.report(at+"/"+key, format, args...) })
-		if ok && h.Event.Known() && !slices.Contains(known, h.Event) {
+		if ok && h.Run == nil && h.Event.Known() && !slices.Contains(known, h.Event) {
 			r.report(at+"/event", "the runtime does not answer the event %s of %s, so this hook would start a process each time and do nothing; take it out of hooks:", h.Event, p.Name)
 		}
 		// Case F16: the host runs one of two handlers that look the same.
-		id := hook{Event: h.Event, Matcher: h.Matcher, If: h.If}
+		id := string(encode([]any{h.Event, h.Matcher, h.If, h.Run}))
 		if n, ok := first[id]; ok {
 			r.report(at, "duplicate hook: same event, matcher and if rule as hook %d of %s", n+1, p.Name)
 			continue
@@ -203,16 +230,19 @@ func (r *rules) hooks(path string, p *plugin) {
 // check reports what the host would refuse or ignore, each with the key at
 // fault. The schema has bounded the timeout.
 func (h hook) check(report func(key, format string, args ...any)) {
-	if !h.Event.Known() {
-		words := make([]string, 0, len(host.Events()))
-		for _, e := range host.Events() {
-			words = append(words, string(e))
-		}
-		hint := didYouMean(string(h.Event), words)
+	known := words(allEvents())
+	switch {
+	case !slices.Contains(known, string(h.Event)):
+		hint := didYouMean(string(h.Event), known)
 		if hint == "" {
-			hint = ": want one of " + strings.Join(words, ", ")
+			hint = ": want one of " + strings.Join(known, ", ")
 		}
 		report("event", "the host has no event %q%s", h.Event, hint)
+		return
+	case h.Run != nil:
+		return // the host takes more from others than we ask of ourselves
+	case !h.Event.Known():
+		report("event", "our runtime does not answer the event %s: give the hook a program with `run: {command: …}`", h.Event)
 		return
 	}
 	if h.Matcher != "" && !h.Event.TakesMatcher() {

@@ -26,6 +26,7 @@ var schemas = map[string]*schema{
 	"manifest":    derive(reflect.TypeFor[manifest]()),
 	"plugin":      derive(reflect.TypeFor[pluginFileJSON]()),
 	"hooks":       derive(reflect.TypeFor[hooksFileJSON]()),
+	"host-hooks":  derive(reflect.TypeFor[hostHooksJSON]()),
 	"marketplace": derive(reflect.TypeFor[marketFileJSON]()),
 	"recording":   derive(reflect.TypeFor[recordedCall]()),
 }
@@ -129,7 +130,17 @@ func objectOf(t reflect.Type) rule {
 		}
 	}
 	r := rule{"type": "object", "additionalProperties": false, "properties": properties, "required": required}
-	maps.Copy(r, fields()[t.Name()])
+	for key, value := range fields()[t.Name()] {
+		if key != "more" {
+			r[key] = value
+			continue
+		}
+		for key, value := range value.(rule) {
+			if properties[key] == nil {
+				properties[key] = value
+			}
+		}
+	}
 	return r
 }
 
@@ -189,6 +200,7 @@ func (d *document) explain(whole rule, e *jsonschema.ValidationError) (ps Proble
 		known, _ := r["properties"].(rule)
 		for _, key := range k.Properties {
 			report(path+"/"+key+keySuffix, "unknown key %q%s", key, didYouMean(key, slices.Sorted(maps.Keys(known))))
+			ps[len(ps)-1].ignored = !strings.HasPrefix(path, "/userConfig/")
 		}
 	case *kind.Required:
 		for _, key := range k.Missing {
@@ -208,6 +220,7 @@ func (d *document) explain(whole rule, e *jsonschema.ValidationError) (ps Proble
 			words[i] = fmt.Sprint(w)
 		}
 		report(path, "%q does not fit: want %s", fmt.Sprint(k.Got), host.Either(words))
+		ps[len(ps)-1].ignored = strings.HasPrefix(path, "/hooks/") // the handler is passed over
 	case *kind.UniqueItems:
 		report(fmt.Sprintf("%s/%d", path, k.Duplicates[1]), "duplicate entry")
 	case *kind.Minimum:

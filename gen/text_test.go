@@ -119,17 +119,17 @@ func TestEmitRefusesProseThatIsNoText(t *testing.T) {
 	} {
 		content := smallContent(t)
 		content["gen/content/first/go.md"].Data = []byte(in)
-		_, err := emit(m, content, nil)
+		_, _, err := emit(m, content, nil)
 		wants(t, err, want)
 		content = smallContent(t)
 		content["gen/content/first/go.md"].Data = []byte("x\n{{include \"piece.md\"}}\n")
 		content["gen/content/first/piece.md"] = &fstest.MapFile{Data: []byte(in)}
-		_, err = emit(m, content, nil)
+		_, _, err = emit(m, content, nil)
 		wants(t, err, "gen/content/first/go.md:2:3: "+strings.Replace(want, "go.md", "piece.md", 1))
 	}
 	content := smallContent(t)
 	content["gen/content/first/go.md"].Data = []byte("\ufeffGo.\n")
-	tree, err := emit(m, content, nil)
+	tree, _, err := emit(m, content, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,10 @@ interrupted is made good by the next one.`,
 		Example: `  ccreload-gen generate
   ccreload-gen generate my-plugins`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: onProject(func(cmd *cobra.Command, p *gen.Project) error { return report(cmd, p.Generate) }),
+		RunE: onProject(func(cmd *cobra.Command, p *gen.Project) error {
+			warn(cmd, p.Warnings())
+			return report(cmd, p.Generate)
+		}),
 	}
 }
 

@@ -2,6 +2,7 @@ package gencli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,42 +13,60 @@ import (
 )
 
 func validateCommand() *cobra.Command {
-	return &cobra.Command{
+	var strict bool
+	cmd := &cobra.Command{
 		Use:   "validate [PATH]",
 		Short: "Hold a plugin, a marketplace, a manifest or a recording against the rules",
 		Long: `Check what PATH is against the JSON schemas and against what the host would
 refuse or silently ignore. PATH is the directory of a plugin or of a
 marketplace, or a repository that is one; a manifest (.yaml); or a recording
 (.jsonl, - for standard input). Without PATH it is the directory named by -C.
-Exit code 1 means that it found something.`,
+Exit code 1 means that it found something a host refuses. What a host passes
+over, and the house rules of this project, are warnings; in a plugin that our
+runtime answers, and with --strict, they are errors.`,
 		Example: `  ccreload-gen validate marketplace/plugins/cc-reload
-  ccreload-gen validate gen/manifest.yaml
+  ccreload-gen validate --strict gen/manifest.yaml
   ccreload record export | ccreload-gen validate -`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			what, err := validate(cmd, args)
+			what, warnings, err := validate(cmd, args)
+			if strict && len(warnings) > 0 {
+				found, _ := errors.AsType[gen.Problems](err)
+				err, warnings = append(found, warnings...), nil
+			}
 			if err := failed(cmd, err); err != nil {
+				warn(cmd, warnings)
 				return err
 			}
+			warn(cmd, warnings)
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: valid\n", what)
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "take warnings for errors")
+	return cmd
 }
 
-// validate returns what it has looked at; the error is Problems when that is
-// not valid.
-func validate(cmd *cobra.Command, args []string) (what string, err error) {
+// warn prints what a person should know that keeps nothing from working.
+func warn(cmd *cobra.Command, warnings gen.Problems) {
+	for _, w := range warnings {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
+	}
+}
+
+// validate returns what it has looked at, with warnings; the error is Problems
+// when that is not valid.
+func validate(cmd *cobra.Command, args []string) (what string, warnings gen.Problems, err error) {
 	if len(args) == 1 && args[0] == "-" {
 		data, err := io.ReadAll(cmd.InOrStdin())
 		if err != nil {
-			return "", fmt.Errorf("standard input cannot be read: %w", err)
+			return "", nil, fmt.Errorf("standard input cannot be read: %w", err)
 		}
-		return "recording", gen.ValidateRecording("standard input", data)
+		return "recording", nil, gen.ValidateRecording("standard input", data)
 	}
 	path, err := directory(cmd, args)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	return gen.Validate(path)
 }
