@@ -22,6 +22,7 @@ import (
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/registry"
+	"github.com/ccreload/ccreload/internal/shell"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/statusline"
 	"github.com/ccreload/ccreload/internal/term"
@@ -294,7 +295,7 @@ func (c *checkup) files(p installed) {
 func quoteAll(paths []string) string {
 	quoted := make([]string, len(paths))
 	for i, p := range paths {
-		quoted[i] = "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
+		quoted[i] = shell.Quote(p)
 	}
 	return strings.Join(quoted, " ")
 }

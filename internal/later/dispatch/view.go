@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/git"
+	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/later"
 	"github.com/ccreload/ccreload/internal/later/agent"
 	"github.com/ccreload/ccreload/internal/later/schedule"
+	"github.com/ccreload/ccreload/internal/shell"
 	"github.com/ccreload/ccreload/internal/term"
 	"github.com/ccreload/ccreload/internal/usage"
 )
@@ -131,7 +133,7 @@ func (w *World) wants(ctx context.Context, v View, broken error) []Want {
 		add("", "%v, so no task may run", broken)
 	}
 	if _, err := os.Lstat(filepath.Join(w.App, later.StateFile+".broken")); err == nil {
-		add("rm "+filepath.Join(w.App, later.StateFile+".broken"), "%s could not be read once and was set aside", later.StateFile)
+		add("rm "+shell.Quote(filepath.Join(w.App, later.StateFile+".broken")), "%s could not be read once and was set aside", later.StateFile)
 	}
 	if w.config.SkipPermissions {
 		add("", "agents skip every permission check (DISPATCH_SKIP_PERMISSIONS)")
@@ -168,7 +170,7 @@ func (w *World) wants(ctx context.Context, v View, broken error) []Want {
 		switch {
 		case known[o.Path]:
 		case o.Worktree != nil && o.Worktree.Branch != "":
-			add("git -C "+o.Worktree.Checkout+" merge "+o.Worktree.Branch, "work that is not merged is kept in %s", o.Path)
+			add("git -C "+shell.Quote(o.Worktree.Checkout)+" merge "+shell.Quote(o.Worktree.Branch), "work that is not merged is kept in %s", o.Path)
 		default:
 			add("", "%s: %s", o.Path, o.Says)
 		}
@@ -187,9 +189,12 @@ func wantsOf(q Queued) []Want {
 		list = append(list, Want{What: name + ": " + q.Blocked})
 	}
 	unknown, strays := 0, 0
+	var notes []string
 	for _, s := range q.Sections {
 		for _, t := range s.Tasks {
 			switch {
+			case t.Held == schedule.HeldLong:
+				list = append(list, Want{What: fmt.Sprintf("%q: %s", host.Cut(t.Text, 60), t.Held)})
 			case t.Source == later.Strayed:
 				strays++
 			case !t.May():
@@ -200,14 +205,17 @@ func wantsOf(q Queued) []Want {
 					why += " (" + t.Note + ")"
 				}
 				list = append(list, Want{fmt.Sprintf("%q: %s", t.Text, why), "ccreload later retry " + t.ID})
+			case t.Verdict == schedule.NotStarted && t.Delays > 0 && !slices.Contains(notes, t.Note):
+				notes = append(notes, t.Note)
+				list = append(list, Want{fmt.Sprintf("%s: no agent could be started: %s; to try again at once", name, t.Note), "ccreload later retry " + t.ID})
 			}
 		}
 	}
 	if strays > 0 {
-		list = append(list, Want{fmt.Sprintf("%s: %s appeared in the queue while an agent was at work", name, term.Count(strays, "task")), "ccreload later trust --repo " + q.Root})
+		list = append(list, Want{fmt.Sprintf("%s: %s appeared in the queue while an agent was at work", name, term.Count(strays, "task")), "ccreload later trust --repo " + shell.Quote(q.Root)})
 	}
 	if unknown > 0 {
-		list = append(list, Want{fmt.Sprintf("%s: %s waiting for trust, since you did not queue them here", name, term.Count(unknown, "task")), "ccreload later trust --repo " + q.Root})
+		list = append(list, Want{fmt.Sprintf("%s: %s waiting for trust, since you did not queue them here", name, term.Count(unknown, "task")), "ccreload later trust --repo " + shell.Quote(q.Root)})
 	}
 	return list
 }
