@@ -133,7 +133,7 @@ func (a *app) tickResult(r dispatch.Result) error {
 	for _, p := range r.Problems {
 		fmt.Fprintln(a.stdout, term.Visible("Problem  "+p))
 	}
-	if len(r.Started) == 0 {
+	if len(r.Started) == 0 && r.Decision.Reason != "" {
 		fmt.Fprintf(a.stdout, "Nothing started: %s.\n", dispatch.Why(r.Decision.Reason))
 	}
 	if r.Running > 0 {
@@ -216,13 +216,19 @@ func (a *app) laterView(ctx context.Context) (dispatch.View, error) {
 	return w.View(ctx, root)
 }
 
+// inherited is where a command learns what the processes above it were told: one
+// that a session has started may have cleared its own environment (env -i). Tests
+// may be run in a session and have another.
+var inherited = proc.Inherited
+
 // byPerson fails unless a person is behind a command that lets text run: an agent
 // must not, and in a session the person has to have been asked.
 func (a *app) byPerson(w *dispatch.World, words, text string) error {
+	session := cmp.Or(a.host.Session, inherited(host.SessionVar))
 	switch {
-	case hook.On(a.env.Getenv(host.ChildVar)):
+	case hook.On(a.env.Getenv(host.ChildVar)), hook.On(inherited(host.ChildVar)):
 		return problem.Input("", "an agent may not queue or trust anything")
-	case a.host.Session == "" || later.WasAsked(w.App, a.host.Session, words, text, a.env.Now()):
+	case session == "" || later.WasAsked(w.App, session, words, text, a.env.Now()):
 		return nil
 	}
 	return problem.Input("type it in a terminal, or `later: …` in a prompt", "nobody was asked, and what is queued runs unattended")

@@ -93,6 +93,8 @@ func TestMain(m *testing.M) {
 	if d, err := time.ParseDuration(os.Getenv("FIRST_TIMEOUT")); err == nil {
 		statusline.FirstTimeout = d
 	}
+	// Whoever runs the tests may do so in a session.
+	*cli.Inherited = func(name string) string { return os.Getenv("ABOVE_" + name) }
 	testscript.Main(m, map[string]func(){
 		"ccreload": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"hook":     commandMain(hookMain),

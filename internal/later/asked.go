@@ -25,6 +25,19 @@ func noteAsked(app, session, command string) error {
 	return state.WriteFile(filepath.Join(app, askedFile), []byte(session+"\n"+command), 0o600)
 }
 
+// forgetAsked takes back a note of the session: whoever types a prompt has answered,
+// and what they refused must not be done by other words.
+func forgetAsked(app, session string) {
+	path := filepath.Join(app, askedFile)
+	data, err := state.ReadFile(path, 1<<20)
+	if err != nil {
+		return
+	}
+	if who, _, _ := strings.Cut(string(data), "\n"); who == session {
+		os.Remove(path)
+	}
+}
+
 // WasAsked reports whether the person was asked about a command of that session
 // which has the words and the text in it, and takes back the note: one answer is
 // for one call.

@@ -15,6 +15,9 @@ import (
 
 // userPrompt queues what a person asks for in a prompt.
 func userPrompt(call *host.Call) (host.Output, error) {
+	if app := AppDir(call.Host, call.Env.Getenv); app != "" {
+		forgetAsked(app, call.Payload.SessionID)
+	}
 	wanted := queue.Captures(call.Payload.Prompt)
 	if len(wanted) == 0 || !typed(call) {
 		return host.Output{}, nil

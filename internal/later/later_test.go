@@ -1,7 +1,9 @@
 package later
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/later/queue"
 	"github.com/ccreload/ccreload/internal/later/schedule"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/usage"
@@ -338,7 +341,14 @@ func TestSessionStart(t *testing.T) {
 	for i := range 300 {
 		fmt.Fprintf(&long, "## S%d\n- [ ] %s\n", i, strings.Repeat("x", 80))
 	}
+	w.put(w.queue(), "- [ ] a text that came with the clone\n")
+	if out := begin("compact"); !out.Silent() { // case F61
+		t.Errorf("the model is told what nobody trusts: %+v", out)
+	}
 	w.put(w.queue(), long.String())
+	if err := Append(w.app(), Entry{Time: w.now, Event: Vouched, Repo: w.repo, Text: strings.Repeat("x", 80)}); err != nil {
+		t.Fatal(err)
+	}
 	if out := begin("compact"); host.Len(out.Context) > maxInject || !strings.Contains(out.Context, "more") {
 		t.Errorf("%d characters: %s", host.Len(out.Context), out.Context)
 	}
@@ -358,6 +368,44 @@ func TestPreToolAsks(t *testing.T) {
 		if out := w.hook(host.Payload{Event: host.PreToolUse, Tool: "Bash", ToolCommand: command}); (out.Ask != "") != asks {
 			t.Errorf("%s: %+v", command, out)
 		}
+	}
+}
+
+// Who refused a command and goes on typing has not allowed it for ten minutes.
+func TestRefusedIsNotAsked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ask := func() {
+		t.Helper()
+		w.hook(host.Payload{Event: host.PreToolUse, SessionID: "s", Tool: "Bash", ToolCommand: "ccreload later add 'delete it all'"})
+	}
+	asked := func() bool { return WasAsked(w.app(), "s", "later add", "delete it all", time.Now()) }
+	ask()
+	if !asked() || asked() {
+		t.Error("one answer is for one call")
+	}
+	ask()
+	w.hook(host.Payload{Event: host.UserPromptSubmit, SessionID: "another", Prompt: "go on"})
+	if !asked() {
+		t.Error("taken back by another session")
+	}
+	ask()
+	w.hook(host.Payload{Event: host.UserPromptSubmit, SessionID: "s", Prompt: "no, leave it"})
+	if asked() {
+		t.Error("what was refused may be done by other words")
+	}
+}
+
+// A task makes no directory where there is no repository.
+func TestAddWhereNothingIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	q := QueueOf(filepath.Join(w.home, "typo"), ReadConfig(w.app(), w.profile))
+	if _, err := Add(w.app(), q, "", Added, w.call(host.Payload{}), []queue.Entry{{Text: "add a test"}}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(q.Root); err == nil {
+		t.Error("it is there now")
 	}
 }
 

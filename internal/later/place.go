@@ -88,6 +88,9 @@ func (q Queue) edit(change func([]byte) ([]byte, error)) error {
 	if err != nil || string(data) == string(old) {
 		return err
 	}
+	if _, err := os.Stat(q.Root); err != nil {
+		return err // no repository comes into being by a task
+	}
 	if err := os.MkdirAll(filepath.Dir(q.Path), 0o755); err != nil {
 		return err
 	}
@@ -95,14 +98,14 @@ func (q Queue) edit(change func([]byte) ([]byte, error)) error {
 }
 
 func (q Queue) check() error {
-	if !state.Within(realPath(q.Root), realPath(q.Path)) {
+	if !state.Within(RealPath(q.Root), RealPath(q.Path)) {
 		return fmt.Errorf("%q leads out of the repository: %w", q.Path, state.ErrUnsafe)
 	}
 	return nil
 }
 
-// realPath is state.RealPath for a path whose end may not be there yet.
-func realPath(path string) string {
+// RealPath is state.RealPath for a path whose end may not be there yet.
+func RealPath(path string) string {
 	rest := ""
 	for at := filepath.Clean(path); ; {
 		if real, err := filepath.EvalSymlinks(at); err == nil {

@@ -67,6 +67,15 @@ func TestMain(m *testing.M) {
 		fmt.Println(os.Getpid())
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		}
+	case "outer": // starts a child that knows nothing
+		child := exec.Command(os.Args[0])
+		child.Env = []string{"PROC_TEST=inner", "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
+		child.Stdout = os.Stdout
+		if err := child.Run(); err != nil {
+			panic(err)
+		}
+	case "inner":
+		fmt.Print(Inherited("PROC_TEST_SAID") + "|" + os.Getenv("PROC_TEST_SAID") + "|" + Inherited("PROC_TEST_NOBODY"))
 	case "fail":
 		os.Exit(3)
 	case "stay": // says its id and stays
@@ -262,5 +271,19 @@ func TestStartRefusesPipes(t *testing.T) {
 	cmd.Stdout = new(strings.Builder)
 	if _, err := Start(cmd); err == nil {
 		t.Error("nobody would copy the output")
+	}
+}
+
+// A variable that a program takes out of its environment is still known.
+func TestInherited(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "darwin" {
+		t.Skip("macOS does not tell of programs of its own, and env is one")
+	}
+	cmd := play("outer")
+	cmd.Env = append(cmd.Env, "PROC_TEST_SAID=by the grandparent")
+	out, err := cmd.Output()
+	if err != nil || string(out) != "by the grandparent||" {
+		t.Errorf("%q, %v", out, err)
 	}
 }

@@ -3,7 +3,9 @@ package proc
 import (
 	"cmp"
 	"errors"
+	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -83,6 +85,27 @@ func (id ID) Parent() (ID, error) {
 		return ID{}, ErrGone
 	}
 	return Identify(s.ppid)
+}
+
+// maxAbove is how many processes above this one are looked at.
+const maxAbove = 64
+
+// Inherited returns what the variable was where the nearest process above this one
+// was started that had it, "" for none: what a program takes out of its
+// environment, those above it still have.
+func Inherited(name string) string {
+	all, err := processes()
+	if err != nil {
+		return ""
+	}
+	for pid, n := all[os.Getpid()].ppid, 0; pid > 0 && n < maxAbove; pid, n = all[pid].ppid, n+1 {
+		for _, entry := range environment(pid) {
+			if key, value, ok := strings.Cut(entry, "="); ok && key == name && value != "" {
+				return value
+			}
+		}
+	}
+	return ""
 }
 
 // Stop ends processes and everything below them: asks each by SIGTERM, together
