@@ -19,8 +19,9 @@ import (
 // move lines.
 const LedgerFile = "ledger.jsonl"
 
-// maxLedgerLine is the longest line that is read; ours are shorter.
-const maxLedgerLine = 64 << 10
+// maxLedgerLine is the longest line that is read; ours are shorter: a task has at
+// most 10,000 characters, of at most six bytes each here.
+const maxLedgerLine = 256 << 10
 
 // Event is what happened to a task or to a repository.
 type Event string
@@ -219,6 +220,9 @@ func (l *Ledger) apply(e Entry, set schedule.Settings, agent *string) {
 	case Finished:
 		// A tick that was killed notes it once more. A text that was queued anew is
 		// not what the agent was given.
+		if e.Verdict == schedule.NotStarted && !t.Live && t.Agent != e.Agent {
+			t.Live, t.Agent = true, e.Agent // it was planned, and never began
+		}
 		if !t.Live || t.Agent != e.Agent {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ccreload/ccreload/internal/later"
 	"github.com/ccreload/ccreload/internal/later/queue"
@@ -15,6 +16,10 @@ import (
 // unknownLimit is how long a limit is taken to last that nobody said the end of: a
 // refused run costs next to nothing.
 const unknownLimit = time.Hour
+
+// maxTask is the longest task that an agent is given, in characters. A longer one
+// is somebody's text that looks like a task, and no ledger keeps it.
+const maxTask = 10_000
 
 // window returns the account's usage window, from the best source there is.
 func (w *World) window(now time.Time) schedule.Window {
@@ -137,11 +142,15 @@ func (w *World) read(root string) Queued {
 				continue // the same once more is the same task
 			}
 			seen[t.Text] = true
-			sec.Tasks = append(sec.Tasks, Known{t, w.ledger.Task(root, t.Text), w.state.Repos[root].has(t.Text)})
+			known := w.ledger.Task(root, t.Text)
+			if utf8.RuneCountInString(t.Text) > maxTask {
+				known.Held = schedule.HeldLong
+			}
+			sec.Tasks = append(sec.Tasks, Known{t, known, w.state.Repos[root].has(t.Text)})
 		}
 		q.Sections = append(q.Sections, sec)
 	}
-	if w.config.Writes {
+	if w.config.Writes && len(q.Sections) > 0 {
 		if _, err := os.Lstat(filepath.Join(root, ".git")); err != nil {
 			q.Blocked = "it is no git repository, and agents that change files need one"
 		}
@@ -155,7 +164,7 @@ func (w *World) vouch(q Queued) {
 	var entries []later.Entry
 	for _, s := range q.Sections {
 		for _, t := range s.Tasks {
-			if t.Source != "" {
+			if t.Source != "" || t.Held == schedule.HeldLong {
 				continue
 			}
 			e := later.Entry{Time: w.now(), Repo: q.Root, Text: t.Text}

@@ -164,19 +164,30 @@ func (w *World) prepareTree(ctx context.Context, root string, run *Run, stamp st
 
 // output returns the file for what an agent says.
 func (w *World) output(s schedule.Start, stamp string) string {
-	name := filepath.Base(s.Repo) + "-" + slug((&Run{Section: s.Section, Resume: s.Resume}).name())
+	name := short(filepath.Base(s.Repo)) + "-" + slug((&Run{Section: s.Section, Resume: s.Resume}).name())
 	replace := strings.NewReplacer("{app}", w.App, "{repo}", name, "{date}", stamp)
 	path := replace.Replace(w.config.Output)
-	if !filepath.IsAbs(path) || state.Within(s.Repo, path) {
+	if !filepath.IsAbs(path) || state.Within(state.RealPath(s.Repo), later.RealPath(path)) {
 		path = filepath.Join(w.App, resultsName, name+"-"+stamp+".json")
 	}
 	for n := 2; ; n++ {
-		if _, err := os.Lstat(path); err != nil {
+		_, err := os.Lstat(path)
+		_, err2 := os.Lstat(path + ".err")
+		if err != nil && err2 != nil {
 			return path
 		}
 		ext := filepath.Ext(path)
 		path = strings.TrimSuffix(path, ext) + fmt.Sprintf("-%d", n) + ext
 	}
+}
+
+// short returns the name of a directory as part of a file's, which may be longer.
+func short(name string) string {
+	const most = 100 // bytes, of the 255 that a name can have
+	if len(name) <= most {
+		return name
+	}
+	return strings.ToValidUTF8(name[:most], "")
 }
 
 // slug returns a section's name as part of a file's.
@@ -197,6 +208,6 @@ func (w *World) undo(ctx context.Context, root string, run *Run, why error) {
 		w.removeTree(ctx, run)
 	}
 	// It was no attempt; the next one waits a little.
-	w.finish(root, run, func(Task) (schedule.Verdict, string) { return schedule.Throttled, why.Error() })
+	w.finish(root, run, func(Task) (schedule.Verdict, string) { return schedule.NotStarted, why.Error() })
 	w.forget(root, run)
 }

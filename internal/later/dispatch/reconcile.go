@@ -348,7 +348,7 @@ func (w *World) removeTree(ctx context.Context, run *Run) {
 func (w *World) markDone(root string, run *Run, v verdicts) error {
 	var done []queue.Task
 	for _, t := range run.Entries {
-		if got, _ := v.of(run, t); got == schedule.Done && w.ledger.Task(root, t.Text).Live {
+		if got, _ := v.of(run, t); got == schedule.Done && (run.ID == "" || w.ledger.Task(root, t.Text).Live) {
 			done = append(done, queue.Task{ID: t.ID, Line: t.Line, Text: t.Text})
 		}
 	}
@@ -429,15 +429,15 @@ func (w *World) adopt(root string, run *Run) (says string, over bool) {
 		return "", false
 	}
 	v := w.judge(run, out)
-	if err := w.markDone(root, run, v); err != nil {
-		return "", false
-	}
-	w.finish(root, run, v)
 	kept := ""
 	if run.Worktree != nil {
 		kept = "it was made by another program, which is to merge it"
 		run.Kept = true
 	}
+	if err := w.markDone(root, run, v); err != nil {
+		return "", false
+	}
+	w.finish(root, run, v)
 	says = w.report(root, run, out, v, kept, "")
 	w.state.repo(root).drop(run)
 	return says, true

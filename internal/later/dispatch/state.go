@@ -90,8 +90,11 @@ func (r *Run) name() string {
 	return r.Section
 }
 
-// loadState returns the state; a file that cannot be read is set aside, and what
-// was wrong is the second result.
+// errBroken means that there was a state which says nothing, and is set aside.
+var errBroken = errors.New("it is no state of cc-later")
+
+// loadState returns the state. What is no state is set aside, with an errBroken;
+// any other error means that the state is there and cannot be got at.
 func loadState(app string) (State, error) {
 	s := State{Repos: map[string]*Repo{}}
 	path := filepath.Join(app, later.StateFile)
@@ -104,12 +107,17 @@ func loadState(app string) (State, error) {
 			s.clean()
 			return s, nil
 		}
+		err = errors.Join(errBroken, err)
+	}
+	s = State{Repos: map[string]*Repo{}}
+	if !errors.Is(err, errBroken) && !errors.Is(err, state.ErrTooLarge) && !errors.Is(err, state.ErrUnsafe) {
+		return s, fmt.Errorf("%s cannot be read: %w", path, err)
 	}
 	aside := path + ".broken"
-	if os.Rename(path, aside) != nil {
-		return State{Repos: map[string]*Repo{}}, fmt.Errorf("%s cannot be read: %w", path, err)
+	if failed := os.Rename(path, aside); failed != nil {
+		return s, fmt.Errorf("%s cannot be read: %w", path, failed)
 	}
-	return State{Repos: map[string]*Repo{}}, fmt.Errorf("%s could not be read and is kept as %s: %w", path, filepath.Base(aside), err)
+	return s, fmt.Errorf("%s is kept as %s: %w: %w", path, filepath.Base(aside), errBroken, err)
 }
 
 // clean takes away what JSON allows and nobody means.

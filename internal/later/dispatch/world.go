@@ -7,6 +7,7 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,11 +77,14 @@ func (w *World) Prepare() error {
 // load reads what is known.
 func (w *World) load() error {
 	var err error
-	if w.state, err = loadState(w.App); err != nil {
+	w.state, err = loadState(w.App)
+	if errors.Is(err, errBroken) {
 		w.log("error", fields{"reason": "state", "detail": err.Error()})
+		err = nil
 	}
+	// Whoever went on with another error would take every agent for lost.
 	w.limits = usage.ReadLimits(w.App)
-	return w.reload()
+	return errors.Join(err, w.reload())
 }
 
 // reload reads the ledger anew, after something was added to it.
@@ -230,20 +234,21 @@ func (w *World) Stop(ctx context.Context, wait time.Duration) (int, error) {
 		if err := w.load(); err != nil {
 			return err
 		}
-		for _, repo := range w.state.Repos {
-			for _, run := range repo.Agents {
-				if run.ID == "" {
-					continue
+		var failed error
+		for _, root := range sorted(w.state.Repos) {
+			for _, run := range w.state.Repos[root].Agents {
+				switch err := w.store.Stop(run.ID, w.clock()); {
+				case run.ID == "", errors.Is(err, agent.ErrUnknown): // the original's, or one that never began
+				case err != nil:
+					failed = errors.Join(failed, fmt.Errorf("the agent of %s could not be ended: %w", run.name(), err))
+				default:
+					n++
 				}
-				if err := w.store.Stop(run.ID, w.clock()); err != nil {
-					return err
-				}
-				n++
 			}
 		}
 		var r Result
 		w.reconcile(ctx, &r)
-		return w.state.save(w.App)
+		return errors.Join(failed, w.state.save(w.App))
 	})
 	return n, err
 }

@@ -116,7 +116,7 @@ func (p *paper) wants(v dispatch.View) {
 func (p *paper) agents(v dispatch.View) {
 	var lines []string
 	for _, a := range v.Agents {
-		line := fmt.Sprintf("%s of %s, %d tasks, for %s", Section(a.Run), filepath.Base(a.Repo), len(a.Entries), Span(v.Now.Sub(a.DispatchTS)))
+		line := fmt.Sprintf("%s of %s, %s, for %s", Section(a.Run), filepath.Base(a.Repo), term.Count(len(a.Entries), "task"), Span(v.Now.Sub(a.DispatchTS)))
 		if a.Branch != nil {
 			line += ", branch " + *a.Branch
 		}
@@ -146,6 +146,8 @@ func State(t dispatch.Known) string {
 	switch {
 	case t.Running:
 		return "runs"
+	case t.Held == schedule.HeldLong:
+		return "you"
 	case !t.May():
 		return "trust?"
 	case t.Held != "":

@@ -43,12 +43,14 @@ const (
 	Throttled  Verdict = "THROTTLED" // the API had no room
 	Refused    Verdict = "REFUSED"   // nobody pays: not logged in, no credit
 	Ended      Verdict = "ENDED"     // the agent ended without a word, or was stopped
+	NotStarted Verdict = "NOT_STARTED"
 )
 
 // Why a task waits for the person.
 const (
 	HeldAsked    = "the agent asks for you"
 	HeldAttempts = "it did not succeed"
+	HeldLong     = "it is too long to be given to an agent; shorten it"
 )
 
 // delays are how long a task waits after the API had no room, time by time.
@@ -68,7 +70,7 @@ func (s State) End(v Verdict, now time.Time, set Settings) State {
 	case Done, Refused:
 	case Limited:
 		s.Resume = true
-	case Throttled:
+	case Throttled, NotStarted:
 		s.Again, s.NotBefore = true, now.Add(delays[min(late, len(delays)-1)])
 		s.Delays = late + 1
 	case Ended:
