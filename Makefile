@@ -19,6 +19,12 @@ build: ## compile bin/ccreload and bin/ccreload-gen
 	@mkdir -p bin
 	$(GOBUILD) -o bin/ ./cmd/ccreload ./cmd/ccreload-gen
 
+.PHONY: thorough
+thorough: ## what make test takes samples of: a kill at every step, 10,000 simulated accounts
+	go test -count 1 -timeout 40m -run Killed ./internal/git -killed-every 1
+	go test -count 1 -timeout 40m -run Killed ./internal/later/dispatch -killed-every 1
+	go test -count 1 -timeout 40m -run Account ./internal/later/schedule -accounts 10000
+
 .PHONY: demo
 demo: build ## replay three recorded sessions through the real binary
 	@echo 'What can wait is queued from any prompt, and nothing else is:'

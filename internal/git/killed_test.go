@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,11 +67,14 @@ func childDoes(ctx context.Context, op, at string) error {
 	return err
 }
 
+// every is how many changes are left out between two that a run is killed before.
+var every = flag.Int("killed-every", 5, "kill a run before every so many changes (make thorough: 1)")
+
 // killed runs op in processes that are killed before their first change, before
 // their second, and so on, each in a world of its own, and has check look at each.
 // A last one comes to its end.
 func killed(t *testing.T, op string, least int, world func(t *testing.T) (dir, path string), check func(t *testing.T, dir, path string)) {
-	for n := 1; ; n++ {
+	for n := 1; ; n += *every {
 		dir, path := world(t)
 		out, err := child(t, op, path, n).CombinedOutput()
 		before := strings.TrimSpace(string(out))
