@@ -73,7 +73,7 @@ func (p Place) check() error {
 	switch {
 	case p.system() == "":
 		return problem.Input("have cron start `ccreload later tick --background`", "there are no timers for %s here", p.OS)
-	case p.App == "" || p.Config == "" || p.Units == "" && p.OS != "windows":
+	case !p.known():
 		return problem.Input("set HOME to an absolute path", "you have no home directory, so there is no place for a timer")
 	}
 	for _, s := range append([]string{p.App, p.Config, p.Units, p.Runtime}, p.Environ...) {
@@ -85,6 +85,11 @@ func (p Place) check() error {
 		}
 	}
 	return nil
+}
+
+// known reports whether there are places for files at all.
+func (p Place) known() bool {
+	return p.App != "" && p.Config != "" && (p.Units != "" || p.OS == "windows")
 }
 
 // Install has the system start a tick every so often: whole minutes. Doing it twice
@@ -151,7 +156,7 @@ func (p Place) undo(fresh bool) error {
 
 // Uninstall takes back what Install did. What is not ours stays.
 func (p Place) Uninstall(ctx context.Context) (Change, error) {
-	s := p.present()
+	s := p.Files()
 	if len(s) == 0 {
 		return Change{}, nil
 	}
@@ -167,7 +172,7 @@ func (p Place) Uninstall(ctx context.Context) (Change, error) {
 
 // remove deletes the files of ours.
 func (p Place) remove() (paths []string, err error) {
-	for _, path := range p.present() {
+	for _, path := range p.Files() {
 		if e := os.Remove(path); e != nil {
 			err = errors.Join(err, e)
 			continue
@@ -181,7 +186,7 @@ func (p Place) remove() (paths []string, err error) {
 
 // Status tells what there is.
 func (p Place) Status(ctx context.Context) Status {
-	s := Status{System: p.system(), Files: p.present()}
+	s := Status{System: p.system(), Files: p.Files()}
 	if len(s.Files) == 0 {
 		return s
 	}
@@ -199,10 +204,8 @@ func (p Place) Status(ctx context.Context) Status {
 }
 
 // Files are those of ours that are there.
-func (p Place) Files() []string { return p.present() }
-
-func (p Place) present() []string {
-	if p.check() != nil {
+func (p Place) Files() []string {
+	if p.system() == "" || !p.known() {
 		return nil
 	}
 	var list []string

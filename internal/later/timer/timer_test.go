@@ -212,6 +212,20 @@ func TestARefusalLeavesNothing(t *testing.T) {
 	}
 }
 
+// What cannot be installed can be taken back: an environment changes.
+func TestUninstallInAnyEnvironment(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "linux")
+	p.install(t, time.Minute)
+	p.Environ = append(p.Environ, "GOFLAGS=a\x1bb")
+	if _, err := p.Install(t.Context(), time.Minute); err == nil || !strings.Contains(err.Error(), "control character") {
+		t.Errorf("installed: %v", err)
+	}
+	if c, err := p.Uninstall(t.Context()); err != nil || len(c.Paths) != 3 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 // Where systemd is gone, what would start the timer at the next login goes, too.
 func TestUninstallWithoutSystemd(t *testing.T) {
 	t.Parallel()
