@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -251,6 +252,53 @@ func BenchmarkStop50MBAgainst1MB(b *testing.B) {
 func BenchmarkHandoffStopAgainstReloadStop(b *testing.B) {
 	program := build(b).runtime
 	pair(b, stopHook(b, program, 50<<20), stopOf(b, "graceful-handoff", program, 50<<20), 1.05)
+}
+
+// laterHook is a hook of cc-later for somebody who uses it, and has a queue in
+// which everything is done.
+func laterHook(b *testing.B, event, payload string) process {
+	b.Helper()
+	p := stopOf(b, "cc-later", build(b).runtime, 50<<20)
+	p.argv[3] = event
+	if payload != "" {
+		p.stdin = []byte(payload)
+	}
+	dir := value(p.env, "HOME")
+	for path, text := range map[string]string{
+		".cc-later/config.env":     "# settings\nDISPATCH_ALLOW_FILE_WRITES=true\n",
+		".cc-later/state.json":     `{"last_hook_ts": null, "repos": {}}`,
+		"project/.git/HEAD":        "ref: refs/heads/main\n",
+		"project/.claude/LATER.md": "# LATER\n\n" + strings.Repeat("- [x] (P1) add a test for the retry path\n", 20),
+	} {
+		path = filepath.Join(dir, filepath.FromSlash(path))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return p
+}
+
+// value is a variable of an environment.
+func value(env []string, name string) string {
+	for _, entry := range env {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// BenchmarkLaterStopAgainstReloadStop ends a turn with nothing queued.
+func BenchmarkLaterStopAgainstReloadStop(b *testing.B) {
+	pair(b, stopHook(b, build(b).runtime, 50<<20), laterHook(b, "Stop", ""), 1.05)
+}
+
+// BenchmarkLaterPromptAgainstEmptyProgram is a prompt that queues nothing, as
+// nearly all are.
+func BenchmarkLaterPromptAgainstEmptyProgram(b *testing.B) {
+	subject := laterHook(b, "UserPromptSubmit", `{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt_id":"p","permission_mode":"default",`+
+		`"prompt":"fix the login bug and tell me what was wrong with the session handling in the middleware"}`)
+	pair(b, empty(b, subject), subject, 1.4)
 }
 
 // BenchmarkOtherHostAgainstEmptyProgram has Copilot end a turn: we have nothing to
