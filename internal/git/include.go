@@ -165,7 +165,7 @@ func (w *Worktree) module(ctx context.Context, from *Repo, path, commit string) 
 		return errors.Join(ErrNoRepo, err)
 	}
 	to := filepath.Join(w.Path, filepath.FromSlash(path))
-	if !state.Within(state.RealPath(w.Path), realParent(to)) {
+	if !state.Within(state.RealPath(w.Path), state.Resolve(to)) {
 		return ErrNotOurs
 	}
 	for _, c := range []call{

@@ -119,7 +119,7 @@ func (r *Repo) rootOf(ctx context.Context, root string) (string, error) {
 		return "", err
 	}
 	inside := func() error {
-		real := realParent(root)
+		real := state.Resolve(root)
 		for _, l := range append(listed, listing{path: r.Top}, listing{path: r.CommonDir}) {
 			if _, in := state.Below(state.RealPath(l.path), real); in && !l.bare {
 				return problem.Fault("set CC_LATER_APP_DIR to a directory outside of it", "worktrees in %q would lie inside the repository %q", root, l.path)
@@ -134,14 +134,6 @@ func (r *Repo) rootOf(ctx context.Context, root string) (string, error) {
 		return "", err
 	}
 	return state.RealPath(root), inside()
-}
-
-// realParent returns path without links, also where only its parents exist.
-func realParent(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil || filepath.Dir(path) == path {
-		return real
-	}
-	return filepath.Join(realParent(filepath.Dir(path)), filepath.Base(path))
 }
 
 // slug returns s as part of a file's and a branch's name: letters, digits, _ and

@@ -187,10 +187,15 @@ func TestCaptureWhereTheQueueCannotBeUsed(t *testing.T) {
 			os.MkdirAll(filepath.Dir(w.queue()), 0o755)
 			os.Symlink(filepath.Join(w.home, ".profile"), w.queue())
 			w.put(filepath.Join(w.home, ".profile"), "export A=1\n")
-		}, "leads out of the repository"},
+		}, "is a link"},
+		"a link to a file of git's": {func(w *world) {
+			os.MkdirAll(filepath.Dir(w.queue()), 0o755)
+			w.put(filepath.Join(w.repo, ".git", "config"), "[core]\n")
+			os.Symlink(filepath.Join("..", ".git", "config"), w.queue())
+		}, "is a link"},
 		"a linked directory": {func(w *world) {
 			os.Symlink(w.home, filepath.Dir(w.queue()))
-		}, "leads out of the repository"},
+		}, "is a link"},
 		"no room for the application": {func(w *world) { w.put(w.app(), "a file") }, "NOT queued"},
 	} {
 		w := newWorld(t)

@@ -97,24 +97,13 @@ func (q Queue) edit(change func([]byte) ([]byte, error)) error {
 	return state.WriteFile(q.Path, data, 0o644)
 }
 
+// check fails where a link is on the way from the repository to the file: a
+// repository can ship one, to a file of git's as well as out of it.
 func (q Queue) check() error {
-	if !state.Within(RealPath(q.Root), RealPath(q.Path)) {
-		return fmt.Errorf("%q leads out of the repository: %w", q.Path, state.ErrUnsafe)
+	for at := q.Path; state.Within(q.Root, at); at = filepath.Dir(at) {
+		if info, err := os.Lstat(at); err == nil && info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
+			return fmt.Errorf("%q is a link, which may lead anywhere: %w", at, state.ErrUnsafe)
+		}
 	}
 	return nil
-}
-
-// RealPath is state.RealPath for a path whose end may not be there yet.
-func RealPath(path string) string {
-	rest := ""
-	for at := filepath.Clean(path); ; {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest)
-		}
-		up := filepath.Dir(at)
-		if up == at {
-			return filepath.Clean(path)
-		}
-		at, rest = up, filepath.Join(filepath.Base(at), rest)
-	}
 }

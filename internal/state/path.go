@@ -11,6 +11,18 @@ func RealPath(path string) string {
 	return filepath.Clean(path)
 }
 
+// Resolve returns path without links, also where only its parents exist.
+func Resolve(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	up := filepath.Dir(path)
+	if up == path {
+		return path
+	}
+	return filepath.Join(Resolve(up), filepath.Base(path))
+}
+
 // Below returns path as seen from dir, and whether it is dir or inside it.
 // Neither is looked at on disk.
 func Below(dir, path string) (rel string, ok bool) {

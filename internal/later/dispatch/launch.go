@@ -167,7 +167,7 @@ func (w *World) output(s schedule.Start, stamp string) string {
 	name := short(filepath.Base(s.Repo)) + "-" + slug((&Run{Section: s.Section, Resume: s.Resume}).name())
 	replace := strings.NewReplacer("{app}", w.App, "{repo}", name, "{date}", stamp)
 	path := replace.Replace(w.config.Output)
-	if !filepath.IsAbs(path) || state.Within(state.RealPath(s.Repo), later.RealPath(path)) {
+	if !filepath.IsAbs(path) || state.Within(state.RealPath(s.Repo), state.Resolve(path)) {
 		path = filepath.Join(w.App, resultsName, name+"-"+stamp+".json")
 	}
 	for n := 2; ; n++ {
@@ -208,6 +208,6 @@ func (w *World) undo(ctx context.Context, root string, run *Run, why error) {
 		w.removeTree(ctx, run)
 	}
 	// It was no attempt; the next one waits a little.
-	w.finish(root, run, func(Task) (schedule.Verdict, string) { return schedule.NotStarted, why.Error() })
+	w.finish(root, run, func(Task) (schedule.Verdict, string) { return schedule.NotStarted, advice(why) })
 	w.forget(root, run)
 }

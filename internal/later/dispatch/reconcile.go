@@ -112,7 +112,7 @@ func (w *World) collect(ctx context.Context, root string, run *Run) (says string
 		var err error
 		kept, merged, err = w.deliver(ctx, root, run, verdict)
 		if err != nil {
-			run.Waits = err.Error()
+			run.Waits = advice(err)
 			w.log("merge_waits", fields{"repo": root, "section": run.Section, "branch": deref(run.Branch), "detail": err.Error()})
 			return "", false
 		}
@@ -249,7 +249,7 @@ func (w *World) deliver(ctx context.Context, root string, run *Run, verdict verd
 	case errors.Is(err, git.ErrNothing):
 		return "", "", nil
 	case err != nil:
-		return w.hold(run, "it could not be committed: "+err.Error())
+		return w.hold(run, "it could not be committed: "+advice(err))
 	case len(run.Changed) > 0:
 		w.log("checkout_changed", fields{"repo": root, "branch": tree.Branch, "changes": run.Changed})
 		return w.hold(run, "the checkout changed while the agent was at work ("+strings.Join(cut(run.Changed, 5), "; ")+")")
@@ -271,7 +271,7 @@ func (w *World) deliver(ctx context.Context, root string, run *Run, verdict verd
 	case errors.Is(err, git.ErrNotNow):
 		return "", "", err
 	case err != nil:
-		return w.hold(run, "it could not be merged: "+err.Error())
+		return w.hold(run, "it could not be merged: "+advice(err))
 	}
 	if len(work.Left) > 0 {
 		return w.hold(run, "not all of it could be committed: "+strings.Join(cut(work.Left, 5), ", "))

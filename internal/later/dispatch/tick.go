@@ -7,6 +7,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/later"
 	"github.com/ccreload/ccreload/internal/later/schedule"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -117,20 +118,28 @@ func (w *World) start(ctx context.Context, o Options, queues []Queued, r *Result
 	}
 	client, err := w.client(ctx)
 	if err != nil {
-		r.Problems = append(r.Problems, err.Error())
-		r.Decision.Starts, r.Decision.Reason = nil, schedule.SwitchedOff
+		r.Problems = append(r.Problems, advice(err))
+		r.Decision.Starts = nil
 		w.log("error", fields{"reason": "client", "detail": err.Error()})
 		return
 	}
 	for _, s := range r.Decision.Starts {
 		run, err := w.launch(ctx, client, s)
 		if err != nil {
-			r.Problems = append(r.Problems, err.Error())
+			r.Problems = append(r.Problems, advice(err))
 			w.log("error", fields{"reason": "dispatch", "repo": s.Repo, "section": s.Section, "detail": err.Error()})
 			continue
 		}
 		r.Started = append(r.Started, run.name())
 	}
+}
+
+// advice is an error in one line, with what to do about it.
+func advice(err error) string {
+	if hint := problem.Hint(err); hint != "" {
+		return err.Error() + "; " + hint
+	}
+	return err.Error()
 }
 
 // atWork counts the agents that are not over, and those whose work has to wait.

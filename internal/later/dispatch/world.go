@@ -17,6 +17,7 @@ import (
 	"github.com/ccreload/ccreload/internal/later"
 	"github.com/ccreload/ccreload/internal/later/agent"
 	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/usage"
 )
@@ -67,7 +68,7 @@ func (w *World) Prepare() error {
 		return errors.New("you have no home directory, so nothing can be queued")
 	}
 	if err := later.Prepare(w.App, w.Profile); err != nil {
-		return err
+		return problem.Fault("make room, or set CC_LATER_APP_DIR to another directory", "cc-later cannot keep anything in %q: %w", w.App, err)
 	}
 	w.config = later.ReadConfig(w.App, w.Profile)
 	w.store = agent.Open(state.NewDir(w.App))
