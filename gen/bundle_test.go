@@ -40,7 +40,7 @@ func built(t *testing.T, platforms []platform) string {
 func fork(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if _, err := Init(dir, stockTemplate(t)); err != nil {
+	if _, err := Init(dir, stockTemplate(t), false); err != nil {
 		t.Fatal(err)
 	}
 	return dir

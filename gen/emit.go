@@ -70,7 +70,10 @@ func (e *emitter) json(path string, v any) { e.add(path, encode(v), 0o644) }
 func (e *emitter) plugin(i int) {
 	p := &e.m.Plugins[i]
 	dir := pluginDir(p.Name) + "/"
-	e.json(dir+pluginFile, e.m.pluginJSON(p))
+	// Without a key, even the name, the entry of the marketplace stands for it.
+	if data := encode(e.m.pluginJSON(p)); string(data) != "{}\n" {
+		e.add(dir+pluginFile, data, 0o644)
+	}
 	if p.ours() || len(p.Hooks) > 0 {
 		e.json(dir+hooksFile, p.hooksJSON())
 	}

@@ -30,7 +30,7 @@ plugins:
       dependencies: [other]
       lspServers: {go: {command: gopls, extensionToLanguage: {.go: go}}}
       userConfig: {token: {type: string, title: T, description: D, sensitive: true}}
-    entry: {version: null, strict: false}
+    entry: {version: null, strict: true}
     hooks-description: Two of them
     hooks:
       - {event: Stop, matcher: "*", timeout: 30, status: Wait, run: {command: python3, args: ["${CLAUDE_PLUGIN_ROOT}/hooks/stop.py"]}}
@@ -121,7 +121,7 @@ func TestForeignPlugin(t *testing.T) {
 		t.Errorf("there is also %q", sub.paths())
 	}
 	sameJSON(t, marketFile, got[marketFile].Data, `{"name":"others","owner":{"name":"Else","email":"else@example.org"},"metadata":{"pluginRoot":"./x"},"plugins":[
-		{"name":"3_in.One","source":"./marketplace/plugins/3_in.One","category":"development","tags":["x","y"],"homepage":"https://a.b/c","strict":false},
+		{"name":"3_in.One","source":"./marketplace/plugins/3_in.One","category":"development","tags":["x","y"],"homepage":"https://a.b/c","strict":true},
 		{"name":"empty","source":"./marketplace/plugins/empty"}]}`)
 	if paths := got.sub(pluginDir("empty")).paths(); len(paths) != 1 || paths[0] != pluginFile {
 		t.Errorf("the empty plugin has %q", paths)

@@ -16,17 +16,29 @@ var forkReadme []byte
 
 const attributes = ".gitattributes"
 
+var attributesFile = file{Data: []byte("# Git may not touch line ends: generated files are compared byte by byte, and\n# the launcher does not start with CR LF.\n* -text\n"), Mode: 0o644}
+
 const otherDir = "choose another directory, new or empty"
 
 // Init writes what a fork starts from into dir, which is created if need be,
 // and returns the paths written, sorted. It overwrites nothing: with one of
 // the files there, the error says which, and dir is as before. The manifest
 // comes last: without one, what an interrupted Init has left is completed.
-func Init(dir, template string) ([]string, error) {
+//
+// With bare it is no fork but an empty project, with one plugin of one command to
+// be renamed.
+func Init(dir, template string, bare bool) ([]string, error) {
 	t := tree{
 		templatePath: {Data: []byte(template), Mode: 0o644},
 		"FORK.md":    {Data: forkReadme, Mode: 0o644},
-		attributes:   {Data: []byte("# Git may not touch line ends: generated files are compared byte by byte, and\n# the launcher does not start with CR LF.\n* -text\n"), Mode: 0o644},
+		attributes:   attributesFile,
+	}
+	if bare {
+		t = bareProject(template)
+		if err := start(dir, t); err != nil {
+			return nil, err
+		}
+		return t.paths(), nil
 	}
 	err := fs.WalkDir(source, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -42,17 +54,52 @@ func Init(dir, template string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, missing := os.Stat(dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, problem.Input(otherDir, "%q cannot be a directory: %w", dir, Cause(err))
-	}
-	if err := begin(dir, t); err != nil {
-		if missing != nil {
-			_ = os.Remove(dir) // if it is empty
-		}
+	if err := start(dir, t); err != nil {
 		return nil, err
 	}
 	return t.paths(), nil
+}
+
+// bareProject is a project that has nothing of ours.
+func bareProject(template string) tree {
+	text := func(s string) file { return file{Data: []byte(s), Mode: 0o644} }
+	return tree{
+		templatePath: text(template),
+		attributes:   attributesFile,
+		ManifestPath: text(`# Everything your plugins are. "ccreload-gen generate" writes marketplace/ and
+# .claude-plugin/ from this file and from content/; edit here, never there.
+#
+# For completion in an editor: "ccreload-gen schema > manifest.schema.json".
+
+name: my-plugins
+
+# The identity under which users add the marketplace: /plugin install X@my-plugins.
+marketplace:
+  name: my-plugins
+  owner: {name: Me}
+
+plugins:
+  - name: my-plugin
+    runtime: none
+    version: 0.1.0
+    description: Says hello.
+    files: files # content/my-plugin/files/ is copied as it is
+`),
+		contentDir + "/my-plugin/files/commands/hello.md": text("---\ndescription: Say hello\n---\n\nSay hello to $ARGUMENTS.\n"),
+	}
+}
+
+// start is begin in a directory that is created if need be.
+func start(dir string, t tree) error {
+	_, missing := os.Stat(dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return problem.Input(otherDir, "%q cannot be a directory: %w", dir, Cause(err))
+	}
+	err := begin(dir, t)
+	if err != nil && missing != nil {
+		_ = os.Remove(dir) // if it is empty
+	}
+	return err
 }
 
 // begin writes the files of t into dir, none of which may be there; but a

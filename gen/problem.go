@@ -28,6 +28,8 @@ type finding struct {
 
 	// ignored marks a key or word that the host does not know and passes over.
 	ignored bool
+	// house marks a rule that only our own plugins have to keep.
+	house bool
 }
 
 // String returns file:line:column: message, and below it the line itself. A
@@ -83,6 +85,18 @@ func (ps Problems) Error() string {
 		lines = append(lines, p.String())
 	}
 	return strings.Join(lines, "\n")
+}
+
+// House splits ps into the rules of the house and all others.
+func (ps Problems) House() (house, others Problems) {
+	for _, p := range ps {
+		if p.house {
+			house = append(house, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return house, others
 }
 
 // Placed marks an error whose lines begin with a place in a file.

@@ -86,13 +86,18 @@ func (v *validator) report(file, format string, args ...any) {
 	v.refused = append(v.refused, finding{File: file, Message: fmt.Sprintf(format, args...)})
 }
 
-// advise notes what the host passes over or the house rules ask for: refused in
-// a plugin of ours.
-func (v *validator) advise(file, format string, args ...any) {
-	v.noteAdvice(finding{File: file, Message: fmt.Sprintf(format, args...)})
+// warn notes what the host passes over or what will fail in it; a plugin of ours
+// is refused.
+func (v *validator) warn(file, format string, args ...any) {
+	v.note(finding{File: file, Message: fmt.Sprintf(format, args...)})
 }
 
-func (v *validator) noteAdvice(f finding) {
+// advise notes what the house rules ask for: refused in a plugin of ours.
+func (v *validator) advise(file, format string, args ...any) {
+	v.note(finding{File: file, Message: fmt.Sprintf(format, args...), house: true})
+}
+
+func (v *validator) note(f finding) {
 	if v.ours {
 		v.refused = append(v.refused, f)
 	} else {
@@ -106,7 +111,7 @@ func (v *validator) read(file, schema string, into any) (ok bool) {
 	ok = true
 	for _, f := range conformJSON(file, data, schema) {
 		if f.ignored {
-			v.noteAdvice(f)
+			v.note(f)
 			continue
 		}
 		v.refused = append(v.refused, f)
@@ -167,6 +172,9 @@ func (v *validator) plugin(dir string) {
 	v.files(dir, plugin.Name)
 }
 
+// reserved are the names that the host keeps for its maker's plugins.
+var reserved = regexp.MustCompile(`^(claude|anthropics?|cc-plugin)-|^(claude|anthropics?)$`)
+
 // kebab is a name that every host takes.
 var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
@@ -175,6 +183,10 @@ func (v *validator) manifest(dir string, p pluginFileJSON) {
 	file := dir + pluginFile
 	if p.Name != "" && !kebab.MatchString(p.Name) {
 		v.advise(file, "the name %q has more than lower-case letters, digits and single hyphens, and not every host takes that", p.Name)
+	}
+	// The host asks this of a plugin by itself, not in a marketplace.
+	if dir == "" && reserved.MatchString(strings.ToLower(p.Name)) {
+		v.report(file, "the name %q is reserved: the host keeps names that begin with claude- or anthropic- for its maker", p.Name)
 	}
 	for _, key := range []struct{ name, value string }{
 		{"version", p.Version}, {"description", p.Description}, {"license", p.License}, {"repository", p.Repository},
@@ -210,6 +222,7 @@ func (v *validator) paths(dir, key string, value any) {
 		}
 	case string:
 		name, ok := strings.CutPrefix(value, ".")
+		inside := path.Join(".", strings.TrimPrefix(name, "/"))
 		switch {
 		case !ok || name != "" && name[0] != '/' || strings.Contains(name, ".."):
 			if !strings.Contains(value, "://") { // a bundle of servers may be elsewhere
@@ -217,9 +230,9 @@ func (v *validator) paths(dir, key string, value any) {
 			}
 		case key == "agents" && !strings.HasSuffix(name, ".md"):
 			v.report(dir+pluginFile, "%s names %q: want a Markdown file", key, value)
-		case key == "hooks" && path.Clean(name) == "/"+hooksFile:
-			v.advise(dir+pluginFile, "%s names %q, which the host finds by itself and would load a second time", key, value)
-		case !v.tree.holds(path.Join(dir, name)):
+		case key == "hooks" && inside == hooksFile:
+			v.warn(dir+pluginFile, "%s names %q, which the host finds by itself and would load a second time", key, value)
+		case !v.tree.holds(path.Join(dir, inside)):
 			v.report(dir+pluginFile, "%s names %q, which is not in the plugin", key, value)
 		}
 	}
@@ -268,7 +281,7 @@ func (v *validator) hooks(dir string) {
 	known := words(allEvents())
 	for _, event := range slices.Sorted(maps.Keys(hooks.Hooks)) {
 		if !slices.Contains(known, event) {
-			v.advise(file, "the host has no event %q and passes it over%s", event, didYouMean(event, known))
+			v.warn(file, "the host has no event %q and passes it over%s", event, didYouMean(event, known))
 		}
 		for _, group := range hooks.Hooks[event] {
 			for _, h := range group.Hooks {
@@ -289,7 +302,7 @@ func (v *validator) hook(dir, event string, h map[string]any) {
 		v.advise(dir+hooksFile, "a hook of %s has no timeout", event)
 	}
 	if exec && strings.ContainsAny(strings.ReplaceAll(command, "${CLAUDE_PLUGIN_ROOT}", ""), " \t") {
-		v.advise(dir+hooksFile, "a hook of %s starts the program %q, and with args no shell takes that apart", event, command)
+		v.warn(dir+hooksFile, "a hook of %s starts the program %q, and with args no shell takes that apart", event, command)
 	}
 	if !exec {
 		v.advise(dir+hooksFile, "a hook of %s goes through a shell, which differs from system to system: exec form has command and args", event)
@@ -299,13 +312,13 @@ func (v *validator) hook(dir, event string, h map[string]any) {
 		for _, m := range rooted.FindAllStringSubmatchIndex(line, -1) {
 			name := line[m[4]:m[5]]
 			if !exec && m[2] == m[3] {
-				v.advise(dir+hooksFile, "a hook of %s has ${CLAUDE_PLUGIN_ROOT} without quotes, which fails where the path has a space", event)
+				v.warn(dir+hooksFile, "a hook of %s has ${CLAUDE_PLUGIN_ROOT} without quotes, which fails where the path has a space", event)
 			}
 			switch f, ok := v.tree[path.Join(dir, name)]; {
 			case !ok && !v.tree.holds(path.Join(dir, name)) && !bundled(name):
-				v.advise(dir+hooksFile, "a hook of %s names %q, which is not in the plugin", event, name)
+				v.warn(dir+hooksFile, "a hook of %s names %q, which is not in the plugin", event, name)
 			case ok && i == 0 && m[0] == 0 && f.Mode&0o111 == 0:
-				v.advise(path.Join(dir, name), "a hook starts this file and it is not executable")
+				v.warn(path.Join(dir, name), "a hook starts this file and it is not executable")
 			}
 		}
 	}

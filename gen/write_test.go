@@ -473,7 +473,7 @@ func TestFindLooksUpwards(t *testing.T) {
 func TestInit(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "fork")
-	files, err := Init(dir, stockTemplate(t))
+	files, err := Init(dir, stockTemplate(t), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -487,7 +487,7 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, dir, "FORK.md", "mine")
-	if _, err := Init(dir, ""); err == nil || !strings.Contains(sentence(err), "choose another directory, new or empty") {
+	if _, err := Init(dir, "", false); err == nil || !strings.Contains(sentence(err), "choose another directory, new or empty") {
 		t.Errorf("a second init: %v", err)
 	}
 	if data, err := os.ReadFile(filepath.Join(dir, "FORK.md")); err != nil || string(data) != "mine" {
@@ -522,7 +522,7 @@ func TestInitRefuses(t *testing.T) {
 				t.Skip(err)
 			}
 			promptly(t, func() {
-				if _, err := Init(at+tt.below, stockTemplate(t)); err == nil || !strings.Contains(sentence(err), tt.want) {
+				if _, err := Init(at+tt.below, stockTemplate(t), false); err == nil || !strings.Contains(sentence(err), tt.want) {
 					t.Errorf("err %v, want %q", err, tt.want)
 				}
 			})
@@ -539,7 +539,7 @@ func TestInitRefuses(t *testing.T) {
 func TestInitHeals(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "fork")
-	files, err := Init(dir, stockTemplate(t))
+	files, err := Init(dir, stockTemplate(t), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -549,7 +549,7 @@ func TestInitHeals(t *testing.T) {
 		}
 	}
 	put(t, dir, "gen/.manifest.yaml.new", "name: cc-rel")
-	again, err := Init(dir, stockTemplate(t))
+	again, err := Init(dir, stockTemplate(t), false)
 	if err != nil || !slices.Equal(again, files) {
 		t.Errorf("%v, %v", again, err)
 	}
@@ -568,7 +568,7 @@ func TestInitLeavesOthersAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Init(dir, stockTemplate(t)); err != nil {
+	if _, err := Init(dir, stockTemplate(t), false); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "marketplace/plugins/first/README.md")); err != nil {

@@ -21,7 +21,7 @@ same version (gen/released.json). Exit code 1 means that it found something.`,
   ccreload-gen check -C my-plugins`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: onProject(func(cmd *cobra.Command, p *gen.Project) error {
-			warn(cmd, p.Warnings())
+			note(cmd, p.Warnings())
 			changes, err := p.Check()
 			if err != nil {
 				return err

@@ -53,6 +53,7 @@ the command line or an input needs correcting.`,
 	root.PersistentFlags().StringP("dir", "C", ".", "work on the project of this directory")
 	root.AddCommand(
 		initCommand(),
+		importCommand(),
 		generateCommand(),
 		checkCommand(),
 		docsCommand(),

@@ -23,7 +23,7 @@ interrupted is made good by the next one.`,
   ccreload-gen generate my-plugins`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: onProject(func(cmd *cobra.Command, p *gen.Project) error {
-			warn(cmd, p.Warnings())
+			note(cmd, p.Warnings())
 			return report(cmd, p.Generate)
 		}),
 	}

@@ -12,12 +12,15 @@ import (
 )
 
 func initCommand() *cobra.Command {
-	return &cobra.Command{
+	var bare bool
+	cmd := &cobra.Command{
 		Use:   "init DIR",
 		Short: "Begin a fork: write manifest, template and prose into DIR",
 		Long: `Write gen/manifest.yaml, gen/content/, plugin.tmpl and a FORK.md that says how to
-go on. It needs no Go, and it overwrites nothing.`,
+go on. It needs no Go, and it overwrites nothing. With --bare it is no fork: a
+manifest with one plugin that has nothing of ours.`,
 		Example: `  ccreload-gen init my-plugins
+  ccreload-gen init --bare my-plugins
   ccreload-gen init . && ccreload-gen generate`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -25,7 +28,7 @@ go on. It needs no Go, and it overwrites nothing.`,
 			if err != nil {
 				return err
 			}
-			files, err := gen.Init(dir, ccreload.PluginTemplate)
+			files, err := gen.Init(dir, ccreload.PluginTemplate, bare)
 			if err != nil {
 				return err
 			}
@@ -38,4 +41,6 @@ go on. It needs no Go, and it overwrites nothing.`,
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&bare, "bare", false, "begin without the plugins of ccreload")
+	return cmd
 }

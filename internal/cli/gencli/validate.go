@@ -54,6 +54,16 @@ func warn(cmd *cobra.Command, warnings gen.Problems) {
 	}
 }
 
+// note prints the warnings about a project, and of the rules that are not
+// those of a host only how many they are.
+func note(cmd *cobra.Command, warnings gen.Problems) {
+	house, others := warnings.House()
+	warn(cmd, others)
+	if len(house) > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "house rules not kept: %d; `ccreload-gen validate DIR` names them\n", len(house))
+	}
+}
+
 // validate returns what it has looked at, with warnings; the error is Problems
 // when that is not valid.
 func validate(cmd *cobra.Command, args []string) (what string, warnings gen.Problems, err error) {
