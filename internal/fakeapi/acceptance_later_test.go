@@ -85,7 +85,9 @@ func planWindow(left time.Duration) fakeapi.Limits {
 }
 
 // merges counts the merges of agents.
-func (w *world) merges() int { return strings.Count(w.git("log", "--merges", "--format=%s"), "cc-later: ") }
+func (w *world) merges() int {
+	return strings.Count(w.git("log", "--merges", "--format=%s"), "cc-later: ")
+}
 
 // noWorktree fails where anything of an agent is left.
 func (w *world) noWorktree() {

@@ -31,10 +31,10 @@ func TestMain(m *testing.M) {
 
 // world is a user with a home and a repository.
 type world struct {
-	t                  *testing.T
-	home, repo, config string
-	now                time.Time
-	profile            host.Profile
+	t          *testing.T
+	home, repo string
+	now        time.Time
+	profile    host.Profile
 }
 
 func newWorld(t *testing.T) *world {

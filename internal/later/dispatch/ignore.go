@@ -18,7 +18,7 @@ const maxExclude = 1 << 20
 // ignore adds the queue to .git/info/exclude of a repository, for a person who wants
 // that. What they commit, such as .gitignore, is theirs alone.
 func (w *World) ignore(ctx context.Context, root string) error {
-	if !w.config.AutoIgnore {
+	if !w.config.AutoIgnore || w.busy[root] { // it would pass for a change of the agent's
 		return nil
 	}
 	repo, err := git.Open(ctx, root)

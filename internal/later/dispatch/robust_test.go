@@ -3,6 +3,7 @@
 package dispatch
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,6 +26,15 @@ func (w *world) auto() Result {
 		w.Fatal(err)
 	}
 	return r
+}
+
+// note adds to the ledger what the person says.
+func (w *world) note(e later.Entry) {
+	w.Helper()
+	to := w.world()
+	if err := errors.Join(to.Prepare(), to.Note(e)); err != nil {
+		w.Fatal(err)
+	}
 }
 
 func (w *world) lines(name string) int {
@@ -67,13 +77,7 @@ func TestNotStartedWaits(t *testing.T) {
 		t.Errorf("status does not say why: %s", got)
 	}
 	w.git("checkout", "-q", "main")
-	again := w.world()
-	if err := again.Prepare(); err != nil {
-		t.Fatal(err)
-	}
-	if err := again.Note(later.Entry{Event: later.Retried, Repo: w.repo, Text: "write x"}); err != nil {
-		t.Fatal(err)
-	}
+	w.note(later.Entry{Event: later.Retried, Repo: w.repo, Text: "write x"})
 	if r := w.auto(); len(r.Started) != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -87,13 +91,7 @@ func TestNotStartedWaits(t *testing.T) {
 func TestTaskTooLong(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.queuePath(), "- [ ] "+strings.Repeat("x", 80_000)+"\n- [ ] "+strings.Repeat("é", maxTask)+"\n")
-	trust := w.world()
-	if err := trust.Prepare(); err != nil {
-		t.Fatal(err)
-	}
-	if err := trust.Note(later.Entry{Event: later.Trusted, Repo: w.repo}); err != nil {
-		t.Fatal(err)
-	}
+	w.note(later.Entry{Event: later.Trusted, Repo: w.repo})
 	w.plan(`all DONE "read"`)
 	if r := w.tick(); len(r.Started) != 1 || r.Running != 1 || len(w.state().Repos[w.repo].Agents[0].Entries) != 1 {
 		t.Fatalf("%+v", r)
