@@ -49,7 +49,7 @@ func TestMainSaysWhatIsWrong(t *testing.T) {
 		{"validate DIR/nowhere", `there is no file "DIR/nowhere"`},
 		{"validate DIR/f.txt", "\"DIR/f.txt\" is neither a directory nor a .yaml or .jsonl file\nhint: name one of these"},
 		{"validate DIR/empty", "\"DIR/empty\" is not a plugin or a marketplace\nhint: name a directory that has .claude-plugin/plugin.json or .claude-plugin/marketplace.json"},
-		{"schema nope", "there is no schema \"nope\"\nhint: the schemas are hooks, manifest, marketplace, plugin, recording"},
+		{"schema nope", "there is no schema \"nope\"\nhint: the schemas are hooks, host-hooks, manifest, marketplace, plugin, recording"},
 	} {
 		args := strings.Split(strings.ReplaceAll(tt.args, "DIR", dir), " ")
 		for i, arg := range args {
