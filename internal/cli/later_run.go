@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/proc"
+	"github.com/ccreload/ccreload/internal/registry"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/term"
 )
@@ -48,6 +50,9 @@ func (a *app) laterWorld() (*dispatch.World, error) {
 		App: later.AppDir(a.host, a.env.Getenv), Profile: profile, Host: a.host, Env: a.env, Environ: os.Environ(),
 		Prices: models.Prices(profile.PriceTable()), LookPath: exec.LookPath,
 	}
+	for _, p := range registry.Plugins() {
+		w.StateDirs = append(w.StateDirs, p.StateDir)
+	}
 	return w, w.Prepare()
 }
 
@@ -69,10 +74,11 @@ func (a *app) laterTick() *cobra.Command {
 		Use:   "tick",
 		Short: "Look after the agents, and start those whose time has come",
 		Long: `Look after the agents, and start those whose time has come. The end of each turn
-and the timer do the same; it says why nothing starts. With --now the window and
-whether you are at work do not matter; limits, the budget and trust do.`,
+and the timer do the same; it says why nothing starts. With --now it starts only
+what is queued in this repository, and the window and whether you are at work do not
+matter; limits, the budget and trust do.`,
 		Example: `  ccreload later tick          what the timer does
-  ccreload later tick --now    start what is queued`,
+  ccreload later tick --now    start what is queued in this repository`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if t, err := time.Parse(time.RFC3339, idleSince); err == nil {
@@ -88,7 +94,7 @@ whether you are at work do not matter; limits, the budget and trust do.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.Manual, "now", false, "whatever the window, and whether somebody is at work")
+	flags.BoolVar(&o.Manual, "now", false, "what is queued in this repository, whatever the window")
 	flags.StringVar(&o.Repo, "repo", "", "a repository (default: that of this directory)")
 	flags.BoolVar(&background, "background", false, "")
 	flags.BoolVar(&watch, "watch", false, "")
@@ -282,7 +288,7 @@ func (a *app) laterAdd() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&section, "section", "", "the heading to put it below (default: above all headings)")
+	flags.StringVar(&section, "section", "", "the heading to put it below (default: the end of the file)")
 	flags.StringVar(&repo, "repo", "", "a repository (default: that of this directory)")
 	flags.BoolVar(&urgent, "urgent", false, "before everything else (P0)")
 	flags.BoolVar(&minor, "minor", false, "after everything else (P2)")
@@ -301,21 +307,26 @@ type listed struct {
 	Note     string `json:"note,omitempty"`
 
 	known dispatch.Known
+	width int // of the names of the repositories
 }
 
 func (l listed) String() string {
-	return fmt.Sprintf("%s  %s  %-6s  %s\n", l.ID, l.Priority, l.State, l.Text)
+	return fmt.Sprintf("%s  %s  %-6s  %-*s  %s\n", l.ID, l.Priority, l.State, l.width, filepath.Base(l.Repo), l.Text)
 }
 
 // tasks returns the open tasks of a view.
 func tasks(v dispatch.View) []listed {
-	list := []listed{}
+	list, width := []listed{}, 0
 	for _, q := range v.Queues {
 		for _, s := range q.Sections {
 			for _, t := range s.Tasks {
-				list = append(list, listed{t.ID, q.Root, s.Name, t.Priority.String(), page.State(t), t.Attempts, t.Text, t.Note, t})
+				list = append(list, listed{t.ID, q.Root, s.Name, t.Priority.String(), page.State(t), t.Attempts, t.Text, t.Note, t, 0})
+				width = max(width, utf8.RuneCountInString(filepath.Base(q.Root)))
 			}
 		}
+	}
+	for i := range list {
+		list[i].width = width
 	}
 	return list
 }
@@ -325,8 +336,8 @@ func (a *app) laterList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the open tasks",
-		Long: `List the open tasks of all repositories: the id, the priority, and where each
-stands. "trust?" waits until you trust the repository, "you" needs you, "limit" goes
+		Long: `List the open tasks of all repositories: the id, the priority, where each stands,
+and the repository. "trust?" waits until you trust the repository, "you" needs you, "limit" goes
 on after the reset.`,
 		Example: "  ccreload later list\n  ccreload later list --json | jq -r '.[].text'",
 		Args:    cobra.NoArgs,

@@ -267,6 +267,20 @@ func (w *Worktree) merged(ctx context.Context, tip string) (bool, error) {
 	return false, nil
 }
 
+// Merged reports whether somebody has merged the worktree: there are commits, there
+// is nothing besides, and all of it is in another branch.
+func (w *Worktree) Merged(ctx context.Context) (bool, error) {
+	tip, err := w.commit(ctx, "refs/heads/"+w.Branch)
+	if err != nil || tip == "" || tip == w.Base {
+		return false, err
+	}
+	head, files, _, err := w.work(ctx)
+	if err != nil || head != tip || len(files) > 0 {
+		return false, err
+	}
+	return w.merged(ctx, tip)
+}
+
 // reachable reports whether a ref that begins with one of prefixes has the commit
 // tip, apart from the worktree's own branch.
 func (w *Worktree) reachable(ctx context.Context, tip string, prefixes ...string) (bool, error) {

@@ -39,9 +39,8 @@ func userPrompt(call *host.Call) (host.Output, error) {
 	return host.Output{Message: textQueued(added, q), Context: textForModel(added)}, nil
 }
 
-// Add queues what is wanted in a section of q ("" for the end of the file in a
-// Captured one, for the tasks above all sections otherwise) and notes in the ledger
-// that a person wanted it. It returns what was not queued already.
+// Add queues what is wanted in a section of q ("" for the end of the file) and notes
+// in the ledger that a person wanted it. It returns what was not queued already.
 func Add(app string, q Queue, section string, by Event, call *host.Call, wanted []queue.Entry) ([]queue.Entry, error) {
 	if err := Prepare(app, call.Profile); err != nil {
 		return nil, err
@@ -62,12 +61,7 @@ func Add(app string, q Queue, section string, by Event, call *host.Call, wanted 
 			added = append(added, w)
 			notes = append(notes, Entry{Time: now, Event: by, Repo: q.Root, Text: w.Text})
 		}
-		out := data
-		if by == Captured {
-			out, err = queue.Append(data, added...)
-		} else {
-			out, err = queue.AppendTo(data, section, added...)
-		}
+		out, err := queue.AppendTo(data, section, added...)
 		if err != nil {
 			return nil, err
 		}

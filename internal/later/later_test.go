@@ -508,4 +508,8 @@ func TestLedger(t *testing.T) {
 	if l, _ = ReadLedger(w.app(), set); l.Trusts("/other") || l.Task(w.repo, "one").Attempts != 0 {
 		t.Error("neither distrusted nor queued anew")
 	}
+	Append(w.app(), Entry{Time: at(8), Event: Untrusted, Repo: w.repo})
+	if l, _ = ReadLedger(w.app(), set); l.Task(w.repo, odd).May() || !l.Task(w.repo, "one").May() {
+		t.Error("what was trusted with the repository may run, or what the person queued may not")
+	}
 }

@@ -38,6 +38,7 @@ const (
 	Finished  Event = "end"      // the agent is over
 	Retried   Event = "retry"    // a person wants it tried again
 	Waiting   Event = "hold"     // it waits for the person
+	Merged    Event = "merge"    // the person has merged what was kept of it
 )
 
 // Entry is a line of the ledger.
@@ -49,6 +50,7 @@ type Entry struct {
 	Agent   string // the session of the agent
 	Verdict schedule.Verdict
 	Note    string // what the agent or the runtime says of it
+	Kept    string // Finished: the worktree whose work the person is to merge
 	Resume  bool   // Began: goes on with what a limit ended
 }
 
@@ -60,6 +62,7 @@ func (e Entry) Line() []byte {
 		{"agent", e.Agent},
 		{"verdict", string(e.Verdict)},
 		{"note", e.Note},
+		{"kept", e.Kept},
 	} {
 		if f.value != "" {
 			b = append(b, `,"`+f.key+`":`+jsonscan.Quote(f.value)...)
@@ -89,6 +92,8 @@ func parseEntry(line []byte) (e Entry, ok bool) {
 			e.Verdict = schedule.Verdict(jsonscan.Text(value))
 		case "note":
 			e.Note = jsonscan.Text(value)
+		case "kept":
+			e.Kept = jsonscan.Text(value)
 		case "resume":
 			e.Resume = jsonscan.True(value)
 		}
@@ -137,6 +142,7 @@ type Known struct {
 	Live    bool   // it has not ended yet
 	Verdict schedule.Verdict
 	Note    string
+	Kept    string // the worktree whose work the person is to merge, "" for none
 	Ended   time.Time
 	schedule.State
 }
@@ -191,6 +197,11 @@ func (l *Ledger) apply(e Entry, set schedule.Settings, agent *string) {
 		r.trusted = e.Time
 	case Untrusted:
 		r.trusted = time.Time{}
+		for _, t := range r.tasks {
+			if t.Source == Vouched {
+				t.Source = ""
+			}
+		}
 	}
 	if e.Text == "" {
 		return
@@ -209,6 +220,7 @@ func (l *Ledger) apply(e Entry, set schedule.Settings, agent *string) {
 			t.Source = e.Event
 		}
 	case Began:
+		t.Kept = ""
 		t.State, t.Agent, t.Live = t.State.Start(e.Time), e.Agent, true
 		if e.Agent != *agent {
 			*agent = e.Agent
@@ -228,12 +240,14 @@ func (l *Ledger) apply(e Entry, set schedule.Settings, agent *string) {
 		}
 		t.Live = false
 		t.State = t.State.End(e.Verdict, e.Time, set)
-		t.Verdict, t.Note, t.Agent, t.Ended = e.Verdict, e.Note, e.Agent, e.Time
+		t.Verdict, t.Note, t.Kept, t.Agent, t.Ended = e.Verdict, e.Note, e.Kept, e.Agent, e.Time
 		if e.Verdict == schedule.Done {
 			t.State = schedule.State{Started: t.Started}
 		}
 	case Waiting:
 		t.Held = e.Note
+	case Merged:
+		t.Verdict, t.Kept, t.State = schedule.Done, "", schedule.State{Started: t.Started}
 	case Retried:
 		t.State = t.State.Retry()
 	}
@@ -265,6 +279,19 @@ func (l *Ledger) Running(agent string) map[string][]string {
 	for _, path := range l.Repos() {
 		for text, t := range l.repos[path].tasks {
 			if t.Live && t.Agent == agent {
+				found[path] = append(found[path], text)
+			}
+		}
+	}
+	return found
+}
+
+// Kept returns the tasks whose work is in a worktree and only there, by repository.
+func (l *Ledger) Kept(worktree string) map[string][]string {
+	found := map[string][]string{}
+	for _, path := range l.Repos() {
+		for _, text := range sortedKeys(l.repos[path].tasks) {
+			if l.repos[path].tasks[text].Kept == worktree {
 				found[path] = append(found[path], text)
 			}
 		}

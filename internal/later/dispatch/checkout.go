@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/state"
@@ -74,8 +75,8 @@ func (w *World) compare(ctx context.Context, root string, run *Run) {
 		return
 	}
 	for _, d := range before.Compare(now) {
-		if d.Kind == git.KindFile && d.Name == w.config.QueuePath {
-			continue // ours, and the person's; vouch looks at what is new in it
+		if d.Kind == git.KindFile && w.ours(d.Name) {
+			continue
 		}
 		// Git would run what is set up there, with the next commit.
 		run.Setup = run.Setup || d.Kind == git.KindSetup
@@ -83,6 +84,14 @@ func (w *World) compare(ctx context.Context, root string, run *Run) {
 			run.Changed = append(run.Changed, says)
 		}
 	}
+}
+
+// ours reports whether a file of the checkout is one that we change ourselves while
+// the person works: the queue, where vouch looks at what is new, and what the
+// plugins keep for a project, where each of them knows what it wrote.
+func (w *World) ours(name string) bool {
+	dir, _, below := strings.Cut(name, "/")
+	return name == w.config.QueuePath || below && slices.Contains(w.StateDirs, dir)
 }
 
 // around runs a change of ours to the checkout: what others have changed is noted

@@ -180,6 +180,9 @@ func (w *World) judge(run *Run, out agent.Outcome) verdicts {
 	case agent.Unauthorized:
 		return all(schedule.Refused, out.Reason)
 	case agent.Interrupted, agent.Killed, agent.NoResult:
+		if run.Stopped {
+			return all(schedule.Stopped, "you ended it")
+		}
 		return all(schedule.Ended, string(out.Kind))
 	}
 	var ids []string
@@ -352,6 +355,10 @@ func (w *World) markDone(root string, run *Run, v verdicts) error {
 			done = append(done, queue.Task{ID: t.ID, Line: t.Line, Text: t.Text})
 		}
 	}
+	return w.tickOff(root, done)
+}
+
+func (w *World) tickOff(root string, done []queue.Task) error {
 	if len(done) == 0 {
 		return nil
 	}
@@ -376,7 +383,11 @@ func (w *World) finish(root string, run *Run, v verdicts) {
 	var entries []later.Entry
 	for _, t := range run.Entries {
 		got, why := v.of(run, t)
-		entries = append(entries, later.Entry{Time: w.now(), Event: later.Finished, Repo: root, Text: t.Text, Agent: run.ID, Verdict: got, Note: why})
+		e := later.Entry{Time: w.now(), Event: later.Finished, Repo: root, Text: t.Text, Agent: run.ID, Verdict: got, Note: why}
+		if said, _ := v(t); run.Kept && said == schedule.Done {
+			e.Kept = deref(run.Worktree)
+		}
+		entries = append(entries, e)
 		if got == schedule.Ended {
 			event := "nudge_dead"
 			if run.Retries >= w.config.MaxRetries {
@@ -491,7 +502,7 @@ func (w *World) tidy(ctx context.Context, r *Result) {
 func (w *World) orphan(ctx context.Context, o git.Orphan, r *Result) {
 	// One without an owner was made by a tick that was killed before it could start
 	// an agent there; all ticks are done with it.
-	if o.Worktree == nil || !o.Junk && o.Worktree.Owner != (proc.ID{}) {
+	if o.Worktree == nil || !o.Junk && o.Worktree.Owner != (proc.ID{}) && !w.merged(ctx, o, r) {
 		r.Problems = append(r.Problems, o.Path+": "+o.Says)
 		return
 	}
@@ -501,6 +512,35 @@ func (w *World) orphan(ctx context.Context, o git.Orphan, r *Result) {
 		return
 	}
 	w.log("orphan_removed", fields{"worktree": o.Path})
+}
+
+// merged reports whether a person has merged what was kept for them. What is done by
+// that is ticked off; asked again after a kill, it does the same.
+func (w *World) merged(ctx context.Context, o git.Orphan, r *Result) bool {
+	if ok, err := o.Worktree.Merged(ctx); err != nil || !ok {
+		return false // it stays, and is named
+	}
+	for root, texts := range w.ledger.Kept(o.Path) {
+		var done []queue.Task
+		var entries []later.Entry
+		for _, text := range texts {
+			done = append(done, queue.Task{Text: text})
+			entries = append(entries, later.Entry{Time: w.now(), Event: later.Merged, Repo: root, Text: text})
+		}
+		step("mark merged")
+		err := w.tickOff(root, done)
+		if err == nil {
+			step("note merge")
+			err = w.note(entries...)
+		}
+		if err != nil {
+			r.Problems = append(r.Problems, "what you merged could not be ticked off: "+err.Error())
+			return false
+		}
+		r.Ended = append(r.Ended, fmt.Sprintf("%s: %d done, merged by you", filepath.Base(root), len(done)))
+		w.log("merged_by_person", fields{"repo": root, "branch": o.Worktree.Branch, "tasks": texts})
+	}
+	return true
 }
 
 // endLost notes that an agent which the state has lost is over.

@@ -65,6 +65,8 @@ type Run struct {
 	Resnap bool `json:"resnap,omitempty"`
 	// Waits is why what it left could not be dealt with so far.
 	Waits string `json:"waits,omitempty"`
+	// Stopped is set where a person has the agent ended.
+	Stopped bool `json:"stopped,omitempty"`
 	// Kept says that the worktree stays for the person.
 	Kept bool `json:"kept,omitempty"`
 }

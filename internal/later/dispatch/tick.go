@@ -3,6 +3,8 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/later"
@@ -17,7 +19,7 @@ type Options struct {
 	// IdleSince is when a turn ended before the one that starts this tick; zero for
 	// whenever one last did.
 	IdleSince time.Time
-	Manual    bool          // a person asks: idleness and the window do not matter
+	Manual    bool          // a person asks: only Repo, whatever the window and whether they are at work
 	Wait      time.Duration // for another tick
 	// Only has agents looked after and none started.
 	Only bool
@@ -111,6 +113,9 @@ func (w *World) tick(ctx context.Context, o Options, r *Result) error {
 
 // start asks the schedule and starts what it says.
 func (w *World) start(ctx context.Context, o Options, queues []Queued, r *Result) {
+	if o.Manual && o.Repo != "" {
+		queues = slices.DeleteFunc(slices.Clone(queues), func(q Queued) bool { return q.Root != o.Repo })
+	}
 	r.Decision = schedule.Decide(w.config.Settings, w.facts(o, queues))
 	if len(r.Decision.Starts) == 0 {
 		w.log("skip", fields{"reason": r.Decision.Reason})
@@ -130,7 +135,7 @@ func (w *World) start(ctx context.Context, o Options, queues []Queued, r *Result
 			w.log("error", fields{"reason": "dispatch", "repo": s.Repo, "section": s.Section, "detail": err.Error()})
 			continue
 		}
-		r.Started = append(r.Started, run.name())
+		r.Started = append(r.Started, run.name()+" of "+filepath.Base(s.Repo))
 	}
 }
 

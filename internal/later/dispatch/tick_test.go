@@ -21,7 +21,7 @@ func TestReadOnly(t *testing.T) {
 	w.plan(`if has parser; then all DONE "it is fine"; else all "FAILED (no readme)" "gave up"; fi`)
 	before := w.files(w.repo)
 	r := w.tick()
-	if strings.Join(r.Started, " ") != "default Docs" || r.Running != 2 || w.watched != 1 {
+	if strings.Join(r.Started, " ") != "default of my repo Docs of my repo" || r.Running != 2 || w.watched != 1 {
 		t.Fatalf("%+v", r)
 	}
 	if r := w.tick(); len(r.Started) != 0 {
@@ -227,7 +227,7 @@ func TestLimitThenResume(t *testing.T) {
 	}
 	w.plan(`echo whole > whole.txt; all DONE "written"`)
 	w.later(2 * time.Minute)
-	if r := auto(); strings.Join(r.Started, " ") != "resume" {
+	if r := auto(); strings.Join(r.Started, " ") != "resume of my repo" {
 		t.Fatalf("after the reset: %+v", r)
 	}
 	w.ended()

@@ -321,6 +321,8 @@ func say(e LogEvent) string {
 		return fmt.Sprintf("%s started with %s", section, term.Count(int(n), "task"))
 	case "merge":
 		return fmt.Sprintf("%s merged into %s", section, text("target"))
+	case "merged_by_person":
+		return "you merged " + text("branch")
 	case "merge_conflict":
 		return section + " conflicts; its worktree is kept"
 	case "checkout_changed":

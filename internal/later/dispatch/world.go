@@ -44,6 +44,8 @@ type World struct {
 	Env     host.Env
 	Environ []string // of this process
 	Prices  models.Prices
+	// StateDirs are the directories of a project in which plugins keep their state.
+	StateDirs []string
 	// LookPath finds a program.
 	LookPath func(string) (string, error)
 	// Watch starts a process that looks after the agents once this one is over.
@@ -236,6 +238,15 @@ func (w *World) Stop(ctx context.Context, wait time.Duration) (int, error) {
 			return err
 		}
 		var failed error
+		for _, root := range sorted(w.state.Repos) {
+			for _, run := range w.state.Repos[root].Agents {
+				run.Stopped = true
+			}
+		}
+		step("save stop")
+		if err := w.state.save(w.App); err != nil {
+			return err
+		}
 		for _, root := range sorted(w.state.Repos) {
 			for _, run := range w.state.Repos[root].Agents {
 				switch err := w.store.Stop(run.ID, w.clock()); {

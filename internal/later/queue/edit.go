@@ -45,23 +45,9 @@ func (q Queue) Has(text string) bool {
 	return false
 }
 
-// Append returns data with the entries at its end. A file without a last newline
+// AppendTo returns data with the entries at the end of a section, which is added if
+// it is not there yet; "" is the end of the file. A file without a last newline
 // keeps having none; an empty one gets a title.
-func Append(data []byte, entries ...Entry) ([]byte, error) {
-	if err := check(data); err != nil {
-		return nil, err
-	}
-	if len(entries) == 0 {
-		return data, nil
-	}
-	if len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte(bom)))) == 0 {
-		data = append(bytes.Clone(data), "# LATER\n\n"...)
-	}
-	return insert(data, len(data), entries)
-}
-
-// AppendTo is Append for the end of a section; a section that is not there yet is
-// added. The section without a name is what stands above the first heading.
 func AppendTo(data []byte, section string, entries ...Entry) ([]byte, error) {
 	if err := check(data); err != nil {
 		return nil, err
@@ -69,23 +55,24 @@ func AppendTo(data []byte, section string, entries ...Entry) ([]byte, error) {
 	if len(entries) == 0 {
 		return data, nil
 	}
-	at, found := sectionEnd(data, section)
-	if found {
-		return insert(data, at, entries)
-	}
 	eol := lineEnd(data)
 	out := bytes.Clone(data)
-	switch {
-	case len(out) == 0:
+	if len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte(bom)))) == 0 {
 		out = append(out, "# LATER"+eol+eol...)
+	}
+	if section == "" {
+		return insert(out, len(out), entries)
+	}
+	if at, found := sectionEnd(out, section); found {
+		return insert(out, at, entries)
+	}
+	switch {
 	case !bytes.HasSuffix(out, []byte("\n")):
 		out = append(out, eol+eol...)
 	case !bytes.HasSuffix(out, []byte("\n\n")) && !bytes.HasSuffix(out, []byte("\n\r\n")):
 		out = append(out, eol...)
 	}
-	if section != "" {
-		out = append(out, "## "+section+eol...)
-	}
+	out = append(out, "## "+section+eol...)
 	return insert(out, len(out), entries)
 }
 
@@ -130,30 +117,22 @@ func ticked(data []byte, all []line, t Task) bool {
 
 // sectionEnd returns where a task at the end of a section goes: behind its last
 // line that is not blank.
-func sectionEnd(data []byte, section string) (int, bool) {
-	found := section == ""
-	inside := found
-	at := 0
-	if bytes.HasPrefix(data, []byte(bom)) {
-		at = len(bom)
-	}
-	any := false
+func sectionEnd(data []byte, section string) (at int, found bool) {
+	inside := false
 	for _, l := range lines(data) {
 		text := string(l.body(data))
 		if name, ok := heading(text); ok {
 			if inside {
 				break
 			}
-			if name == section {
-				found, inside, any, at = true, true, true, l.next
-			}
-			continue
+			inside = name == section
+			found = found || inside
 		}
 		if inside && strings.TrimSpace(text) != "" {
-			at, any = l.next, true
+			at = l.next
 		}
 	}
-	return at, found && any
+	return at, found
 }
 
 func insert(data []byte, at int, entries []Entry) ([]byte, error) {

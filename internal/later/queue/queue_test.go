@@ -104,11 +104,11 @@ func TestRefused(t *testing.T) {
 		if _, err := Parse(tt.data); err != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 		}
-		if _, err := Append(tt.data, Entry{P1, "z"}); tt.want != nil && err != tt.want {
+		if _, err := AppendTo(tt.data, "", Entry{P1, "z"}); tt.want != nil && err != tt.want {
 			t.Errorf("%s: append: %v, want %v", tt.name, err, tt.want)
 		}
 	}
-	if _, err := Append(bytes.Repeat(line, MaxLines), Entry{P1, "one too many"}); err != ErrTooLong {
+	if _, err := AppendTo(bytes.Repeat(line, MaxLines), "", Entry{P1, "one too many"}); err != ErrTooLong {
 		t.Errorf("append to a full queue: %v", err)
 	}
 }
@@ -138,7 +138,7 @@ func TestEditsKeepEveryOtherByte(t *testing.T) {
 		{"CRLF with BOM", bom + "- [ ] a\r\n", bom + "- [ ] a\r\n- [ ] (P1) new\r\n"},
 		{"CRLF, no last newline", "# x\r\n- [ ] a", "# x\r\n- [ ] a\r\n- [ ] (P1) new"},
 	} {
-		got, err := Append([]byte(tt.before), Entry{P1, "new"})
+		got, err := AppendTo([]byte(tt.before), "", Entry{P1, "new"})
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s: %q, %v, want %q", tt.name, got, err, tt.want)
 		}
@@ -148,7 +148,7 @@ func TestEditsKeepEveryOtherByte(t *testing.T) {
 		{"empty section", "A", "## A\n\n## B\n", "## A\n- [ ] (P1) new\n\n## B\n"},
 		{"new", "C", "## A\n- [ ] a\n", "## A\n- [ ] a\n\n## C\n- [ ] (P1) new\n"},
 		{"new, CRLF, no last newline", "C", "## A\r\n- [ ] a", "## A\r\n- [ ] a\r\n\r\n## C\r\n- [ ] (P1) new\r\n"},
-		{"unnamed", "", "# LATER\n\n## A\n- [ ] a\n", "# LATER\n- [ ] (P1) new\n\n## A\n- [ ] a\n"},
+		{"title and BOM", "A", "\ufeff# LATER\n\n## B\n- [ ] b\n", "\ufeff# LATER\n\n## B\n- [ ] b\n\n## A\n- [ ] (P1) new\n"},
 		{"nothing there", "A", "", "# LATER\n\n## A\n- [ ] (P1) new\n"},
 		{"last, no newline", "A", "## A\n- [ ] a", "## A\n- [ ] a\n- [ ] (P1) new"},
 	} {
@@ -238,7 +238,7 @@ func FuzzCapture(f *testing.F) {
 	f.Add("x. later[!]: (P1) - [ ] odd ## y")
 	f.Fuzz(func(t *testing.T, prompt string) {
 		entries := Captures(prompt)
-		data, err := Append(nil, entries...)
+		data, err := AppendTo(nil, "", entries...)
 		if err != nil || len(entries) == 0 {
 			return
 		}

@@ -42,7 +42,8 @@ const (
 	Limited    Verdict = "LIMIT"     // the account's limit ended the run
 	Throttled  Verdict = "THROTTLED" // the API had no room
 	Refused    Verdict = "REFUSED"   // nobody pays: not logged in, no credit
-	Ended      Verdict = "ENDED"     // the agent ended without a word, or was stopped
+	Ended      Verdict = "ENDED"     // the agent ended without a word
+	Stopped    Verdict = "STOPPED"   // a person has ended the agent
 	NotStarted Verdict = "NOT_STARTED"
 )
 
@@ -68,6 +69,8 @@ func (s State) End(v Verdict, now time.Time, set Settings) State {
 	s.Again, s.Resume, s.Retries, s.Delays = false, false, 0, 0
 	switch v {
 	case Done, Refused:
+	case Stopped:
+		s.Again, s.Retries, s.Delays = true, retries, late
 	case Limited:
 		s.Resume = true
 	case Throttled, NotStarted:
