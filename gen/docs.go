@@ -75,6 +75,27 @@ func (p *plugin) optionTable() string {
 	return strings.Join(rows, "\n")
 }
 
+// optionsHow says in a sentence for each scope how an option of p is set there.
+func (p *plugin) optionsHow() string {
+	has := map[host.Scope]bool{}
+	for _, o := range p.Options {
+		for _, s := range o.Scopes {
+			has[s] = true
+		}
+	}
+	var says []string
+	switch {
+	case has[host.ScopeProject] && has[host.ScopeUser]:
+		says = append(says, "Set one for a project with `ccreload config set KEY VALUE`. The project's value wins over the one in the `/plugin` settings.")
+	case has[host.ScopeProject]:
+		says = append(says, "`ccreload config set KEY VALUE` sets what is set in the project.")
+	}
+	if has[host.ScopeApp] {
+		says = append(says, "`config.env` has a line `KEY=VALUE` for each of the others.")
+	}
+	return strings.Join(says, " ")
+}
+
 // optionsPage returns docs/options.md.
 func (m *manifest) optionsPage() string {
 	var b strings.Builder

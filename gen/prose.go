@@ -158,14 +158,15 @@ func (m *manifest) functions(p *plugin) template.FuncMap {
 		}
 	}
 	return template.FuncMap{
-		"opt":      show(defaultOf),
-		"range_of": show(takes),
-		"choices":  show(func(o host.Option) string { return host.Either(ticked(o.Choices)) }),
-		"options":  p.optionTable,
-		"cell":     cell,
-		"quote":    strconv.Quote, // YAML reads a string in double quotes as Go writes it
-		"join":     strings.Join,
-		"slug":     m.slug,
+		"opt":        show(defaultOf),
+		"range_of":   show(takes),
+		"choices":    show(func(o host.Option) string { return host.Either(ticked(o.Choices)) }),
+		"options":    p.optionTable,
+		"optionsHow": p.optionsHow,
+		"cell":       cell,
+		"quote":      strconv.Quote, // YAML reads a string in double quotes as Go writes it
+		"join":       strings.Join,
+		"slug":       m.slug,
 	}
 }
 

@@ -358,16 +358,20 @@ on after the reset.`,
 	return cmd
 }
 
-// find returns the task with an id; one of this repository comes first.
+// findTask returns the open task with an id; one of this repository comes first.
 func (a *app) findTask(ctx context.Context, id string) (listed, error) {
 	v, err := a.laterView(ctx)
 	if err != nil {
 		return listed{}, err
 	}
-	all := tasks(v)
+	return pickTask(tasks(v), id)
+}
+
+// pickTask returns the task with an id.
+func pickTask(all []listed, id string) (listed, error) {
 	i := slices.IndexFunc(all, func(l listed) bool { return l.ID == id })
 	if i < 0 {
-		return listed{}, problem.Input("`ccreload later list` has the ids; one changes when its line is moved or edited", "there is no open task %q", id)
+		return listed{}, problem.Input("`ccreload later list` has the ids; one changes when its line is moved or edited", "there is no task %q", id)
 	}
 	return all[i], nil
 }
@@ -379,7 +383,17 @@ func (a *app) laterShow() *cobra.Command {
 		Example: "  ccreload later show t_0123456789",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := a.findTask(cmd.Context(), args[0])
+			v, err := a.laterView(cmd.Context())
+			if err != nil {
+				return err
+			}
+			all := tasks(v)
+			for _, q := range v.Queues {
+				for _, t := range q.Done {
+					all = append(all, listed{ID: t.ID, Repo: q.Root, Priority: t.Priority.String(), State: "done", Text: t.Text, known: t})
+				}
+			}
+			t, err := pickTask(all, args[0])
 			if err != nil {
 				return err
 			}
@@ -397,6 +411,8 @@ func (a *app) laterShow() *cobra.Command {
 				{"Origin", cmp.Or(origin, "not known, so it waits for trust")},
 				{"Attempts", fmt.Sprint(t.Attempts)},
 				{"Last result", strings.TrimSpace(string(k.Verdict) + " " + k.Note)},
+				{"Report", dispatch.ReportOf(v.App, k.Agent)},
+				{"Kept in", k.Kept},
 				{"Needs you", k.Held},
 			}
 			for _, r := range rows {
@@ -529,7 +545,7 @@ func (a *app) laterPause() *cobra.Command {
 }
 
 func (a *app) laterResume() *cobra.Command {
-	return a.laterFlag("resume", "Take back `pause`, and what switched starting off", "Agents start again when it is time.", dispatch.Resume)
+	return a.laterFlag("resume", "Take back `pause`, and what switched starting off", "Nothing is paused; agents start when it is time.", dispatch.Resume)
 }
 
 func (a *app) laterFlag(use, short, says string, do func(string) error) *cobra.Command {

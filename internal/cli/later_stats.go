@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/later"
+	"github.com/ccreload/ccreload/internal/later/dispatch"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/term"
@@ -82,7 +84,7 @@ func (a *app) showStats(q usage.Query, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	q.Prices = prices
+	q.Prices, q.Worktrees = prices, dispatch.Worktrees(later.AppDir(a.host, a.env.Getenv))
 	stats := index.Stats(q)
 	if asJSON {
 		return a.printJSON(statsJSON(stats))

@@ -143,7 +143,7 @@ func (p Plugin) Set(key, value string) (string, error) {
 	if !o.HasScope(host.ScopeProject) {
 		hint := "set it in the options of the plugin (/plugin)"
 		if o.HasScope(host.ScopeApp) {
-			hint = "set " + strings.ToUpper(key) + " in the plugin's config.env; `ccreload later status` says where that is"
+			hint = "set " + strings.ToUpper(key) + " in ~/.cc-later/config.env"
 		}
 		return "", problem.Input(hint, "%q cannot be set for a project", key)
 	}

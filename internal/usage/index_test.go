@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -434,6 +435,22 @@ func TestDamagedIndex(t *testing.T) {
 	}
 	x, _ = w.update()
 	if got := x.Stats(Query{Zone: time.UTC, By: ByProject}); got.By["/w/one"].Input != 7 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The worktrees of agents are one project, whether it is known where each was or not.
+func TestProjectsOfAgents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i, tt := range []struct{ logs, cwd string }{{"-work-trees-a", "/work/trees/a"}, {"-work-trees-b", "/elsewhere"}, {"-work-treeshop", "/work/treeshop"}} {
+		n := strconv.Itoa(i)
+		row := reply("2026-01-01T00:00:00Z", "m"+n, "r"+n, "s"+n, "", `"output_tokens":`+strconv.Itoa(1<<i))
+		w.append(filepath.Join(tt.logs, n+".jsonl"), strings.Replace(row, "/w/one", tt.cwd, 1))
+	}
+	x, _ := w.update()
+	got := x.Stats(Query{By: ByProject, Zone: time.UTC, Worktrees: "/work/trees"}).By
+	if len(got) != 2 || got["/work/trees"].Output != 3 || got["/work/treeshop"].Output != 4 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -3,10 +3,12 @@ package usage
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/state"
 )
 
 // By says what statistics are broken down by.
@@ -27,6 +29,9 @@ type Query struct {
 	Zone   *time.Location // says which day a reply is of
 	Now    time.Time
 	Prices models.Prices
+	// Worktrees is a directory whose projects count as one, "" for none: agents work
+	// there, each in a directory that is soon gone.
+	Worktrees string
 }
 
 // Total is what was used, in tokens and US dollars.
@@ -77,6 +82,9 @@ func (x *Index) Stats(q Query) Stats {
 			key = model
 		case ByProject:
 			key = x.names.project(x.names.get(sessions, b.session).of)
+			if q.Worktrees != "" && (state.Within(q.Worktrees, key) || strings.HasPrefix(key, logsOf(q.Worktrees)+"-")) {
+				key = q.Worktrees
+			}
 		case BySession:
 			key = x.names.get(sessions, b.session).text
 		}

@@ -102,9 +102,9 @@ func (w *World) calibrate(win schedule.Window) {
 type Queued struct {
 	Root     string
 	Sections []Section
-	Done     int    // lines that are ticked off
-	Err      error  // why the queue cannot be used
-	Blocked  string // why nothing of it may run, "" if it may
+	Done     []Known // tasks that are ticked off
+	Err      error   // why the queue cannot be used
+	Blocked  string  // why nothing of it may run, "" if it may
 }
 
 // Section is one section of it.
@@ -133,7 +133,10 @@ func (w *World) read(root string) Queued {
 		q.Err = fmt.Errorf("the queue %s cannot be used: %w", file.Path, err)
 		return q
 	}
-	q.Done = parsed.Done
+	for _, t := range parsed.Done {
+		t.ID = queue.ID(t.Line, t.Text)
+		q.Done = append(q.Done, Known{Task: t, Known: w.ledger.Task(root, t.Text)})
+	}
 	seen := map[string]bool{}
 	for _, s := range parsed.Sections {
 		sec := Section{Name: s.Name}

@@ -38,7 +38,7 @@ func (w *World) report(root string, run *Run, out agent.Outcome, v verdicts, kep
 		}
 	}
 	dir := later.ReportsDir(w.App)
-	page := filepath.Join(dir, run.DispatchTS.Local().Format(stampLayout)+"-"+slug(filepath.Base(root)+"-"+run.name())+"-"+run.ID[:min(8, len(run.ID))]+".md")
+	page := filepath.Join(dir, run.DispatchTS.Local().Format(stampLayout)+"-"+slug(filepath.Base(root)+"-"+run.name())+reportEnd(run.ID))
 	step("write report")
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
@@ -58,6 +58,20 @@ func (w *World) report(root string, run *Run, out agent.Outcome, v verdicts, kep
 		says += "; " + merged
 	}
 	return says
+}
+
+// reportEnd is the end of the name of the report of a run.
+func reportEnd(id string) string { return "-" + id[:min(8, len(id))] + ".md" }
+
+// ReportOf returns the report of an agent, "" for none.
+func ReportOf(app, id string) string {
+	entries, _ := os.ReadDir(later.ReportsDir(app))
+	for _, e := range entries {
+		if id != "" && strings.HasSuffix(e.Name(), reportEnd(id)) {
+			return filepath.Join(later.ReportsDir(app), e.Name())
+		}
+	}
+	return ""
 }
 
 func (t tally) String() string {

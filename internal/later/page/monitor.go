@@ -176,8 +176,8 @@ func queueLines(v dispatch.View) []string {
 				parts = append(parts, fmt.Sprintf("%d %s", n[p.state], p.says))
 			}
 		}
-		if q.Done > 0 {
-			parts = append(parts, fmt.Sprintf("%d done", q.Done))
+		if len(q.Done) > 0 {
+			parts = append(parts, fmt.Sprintf("%d done", len(q.Done)))
 		}
 		switch {
 		case q.Err != nil:

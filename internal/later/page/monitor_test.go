@@ -24,7 +24,7 @@ func busy() dispatch.View {
 		Now: now, Used: 42, Week: 75, WeekSource: "host",
 		Window: schedule.Window{Start: now.Add(-4 * time.Hour), End: now.Add(time.Hour), Source: schedule.Server},
 		Reason: schedule.ModeClosed,
-		Queues: []dispatch.Queued{{Root: "/work/shop", Done: 2, Sections: []dispatch.Section{{Name: "Auth", Tasks: []dispatch.Known{
+		Queues: []dispatch.Queued{{Root: "/work/shop", Done: make([]dispatch.Known, 2), Sections: []dispatch.Section{{Name: "Auth", Tasks: []dispatch.Known{
 			known("one", mine, true), known("two", mine, false), known("three", held, false), known("four", later.Known{}, false),
 		}}}}},
 		Agents: []dispatch.Agent{{Repo: "/work/shop", Run: &dispatch.Run{ID: "r1", Section: "Auth", DispatchTS: now.Add(-12 * time.Minute)}, Tail: "I look\nat \x1b[2Jthe 漢字 retry path, which is long enough to be cut somewhere"}},
@@ -100,7 +100,7 @@ func TestGist(t *testing.T) {
 		"shares":   {func(v *dispatch.View) { v.Used, v.Week = 43, 76 }, true},
 		"output":   {func(v *dispatch.View) { v.Agents[0].Tail = "on" }, true},
 		"agent":    {func(v *dispatch.View) { v.Agents = nil }, false},
-		"queue":    {func(v *dispatch.View) { v.Queues[0].Done++ }, false},
+		"queue":    {func(v *dispatch.View) { v.Queues[0].Done = append(v.Queues[0].Done, dispatch.Known{}) }, false},
 		"wants":    {func(v *dispatch.View) { v.Wants = nil }, false},
 		"reason":   {func(v *dispatch.View) { v.Reason = "" }, false},
 		"estimate": {func(v *dispatch.View) { v.Window.Source = schedule.Estimate }, false},

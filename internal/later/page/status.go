@@ -134,10 +134,10 @@ func (p *paper) queues(v dispatch.View) {
 				lines = append(lines, fmt.Sprintf("%s %s %-7s %s", t.ID, t.Priority, State(t), host.Cut(t.Text, maxText)))
 			}
 		}
-		if open+q.Done == 0 {
+		if open+len(q.Done) == 0 {
 			continue
 		}
-		p.list(fmt.Sprintf("Queue of %s: %d open, %d done", filepath.Base(q.Root), open, q.Done), max(3, min(10, p.room()-14)), lines)
+		p.list(fmt.Sprintf("Queue of %s: %d open, %d done", filepath.Base(q.Root), open, len(q.Done)), max(3, min(10, p.room()-14)), lines)
 	}
 }
 

@@ -60,7 +60,7 @@ type Section struct {
 // Queue is what a file holds.
 type Queue struct {
 	Sections []Section // those with an open task
-	Done     int       // lines that are ticked off
+	Done     []Task    // that are ticked off, without their ids
 }
 
 // Open returns the number of open tasks.
@@ -122,7 +122,7 @@ func Parse(data []byte) (Queue, error) {
 		switch {
 		case !ok:
 		case l.mark == 'x' || l.mark == 'X':
-			q.Done++
+			q.Done = append(q.Done, Task{Line: i, Priority: l.priority(), Text: l.text})
 		default:
 			current.Tasks = append(current.Tasks, Task{ID: ID(i, l.text), Line: i, Priority: l.priority(), Text: l.text})
 		}

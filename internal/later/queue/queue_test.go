@@ -47,8 +47,8 @@ func TestParse(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("tasks\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if q.Done != 2 || q.Open() != 6 {
-		t.Errorf("done %d, open %d", q.Done, q.Open())
+	if len(q.Done) != 2 || q.Open() != 6 {
+		t.Errorf("done %d, open %d", len(q.Done), q.Open())
 	}
 }
 
