@@ -67,6 +67,9 @@ func (m *manifest) bundle(t tree, runtimes map[platform][]byte) (map[string][]by
 	market := m.market("")
 	for i := range m.Plugins {
 		p := &m.Plugins[i]
+		if p.elsewhere() {
+			continue
+		}
 		files := t.sub(pluginDir(p.Name))
 		for platform, data := range runtimes {
 			if !p.ours() {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -41,11 +42,27 @@ func emit(m *manifest, files fs.FS, sums []checksum) (t tree, warnings Problems,
 		return nil, nil, err
 	}
 	refused, warned := e.tree.validate()
-	if err := refused.err(); err != nil {
-		return nil, nil, err
+	if theirs := e.refused(refused); len(theirs) == len(refused) {
+		e.warnings = append(e.warnings, theirs...)
+	} else {
+		return nil, nil, refused.err()
 	}
 	e.json(inventoryPath, e.tree.inventory())
 	return e.tree, append(e.warnings, warned...), nil
+}
+
+// refused returns, as warnings, what of refused stands in a plugin without our
+// runtime: what its author has written is generated as it is, whatever a host
+// makes of it. A marketplace with a plugin of ours is ours.
+func (e *emitter) refused(refused Problems) (theirs Problems) {
+	ours := slices.ContainsFunc(e.m.Plugins, func(p plugin) bool { return p.ours() })
+	for _, f := range refused {
+		if f.theirs && !(ours && path.Base(f.File) == path.Base(marketFile)) {
+			f.Message = "the host refuses this: " + f.Message
+			theirs = append(theirs, f)
+		}
+	}
+	return theirs
 }
 
 type emitter struct {
@@ -69,6 +86,10 @@ func (e *emitter) json(path string, v any) { e.add(path, encode(v), 0o644) }
 // plugin adds the tree of plugin i.
 func (e *emitter) plugin(i int) {
 	p := &e.m.Plugins[i]
+	if p.elsewhere() {
+		e.unused(i)
+		return
+	}
 	dir := pluginDir(p.Name) + "/"
 	// Without a key, even the name, the entry of the marketplace stands for it.
 	if data := encode(e.m.pluginJSON(p)); string(data) != "{}\n" {

@@ -34,19 +34,32 @@ type hostGroupJSON struct {
 	Hooks   []map[string]any `json:"hooks"`
 }
 
-// merge returns v as JSON with the keys of more put in or, with null, taken out.
-func merge(v any, more map[string]any) ([]byte, error) {
+// merge returns v as JSON with the keys of more put in or, with null, taken out,
+// and then those of asIs put in.
+func merge(v any, more, asIs map[string]any) ([]byte, error) {
 	raw, err := json.Marshal(v)
-	if err != nil || len(more) == 0 {
+	if err != nil || len(more)+len(asIs) == 0 {
 		return raw, err
 	}
-	var out map[string]any
+	var out map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &out); err != nil {
 		return nil, err
 	}
+	put := func(key string, value any) error {
+		out[key], err = json.Marshal(value)
+		return err
+	}
 	for key, value := range more {
-		if out[key] = value; value == nil {
+		if err := put(key, value); err != nil {
+			return nil, err
+		}
+		if value == nil {
 			delete(out, key)
+		}
+	}
+	for key, value := range asIs {
+		if err := put(key, value); err != nil {
+			return nil, err
 		}
 	}
 	return json.Marshal(out)
@@ -160,12 +173,13 @@ type pluginFileJSON struct {
 	Network     *networkJSON              `json:"network,omitempty"`
 	UserConfig  map[string]userOptionJSON `json:"userConfig,omitempty"`
 
-	more map[string]any
+	more      map[string]any
+	unchecked map[string]any
 }
 
 func (p pluginFileJSON) MarshalJSON() ([]byte, error) {
 	type plain pluginFileJSON
-	return merge(plain(p), p.more)
+	return merge(plain(p), p.more, p.unchecked)
 }
 
 // pluginJSON returns .claude-plugin/plugin.json. It names no hooks, commands
@@ -182,6 +196,7 @@ func (m *manifest) pluginJSON(p *plugin) pluginFileJSON {
 		License:     m.license(p),
 		Keywords:    p.Keywords,
 		more:        p.Host,
+		unchecked:   p.Unchecked,
 	}
 	if out.Author == nil && m.Author != "" {
 		out.Author = &personJSON{Name: m.Author}
@@ -246,7 +261,7 @@ type marketFileJSON struct {
 
 func (f marketFileJSON) MarshalJSON() ([]byte, error) {
 	type plain marketFileJSON
-	return merge(plain(f), f.more)
+	return merge(plain(f), f.more, nil)
 }
 
 type marketPlugin struct {
@@ -264,7 +279,7 @@ type marketPlugin struct {
 
 func (p marketPlugin) MarshalJSON() ([]byte, error) {
 	type plain marketPlugin
-	return merge(plain(p), p.more)
+	return merge(plain(p), p.more, nil)
 }
 
 // market returns a marketplace.json whose sources are paths below prefix,
@@ -278,9 +293,13 @@ func (m *manifest) market(prefix string) marketFileJSON {
 	}
 	for i := range m.Plugins {
 		p := &m.Plugins[i]
+		var source any = prefix + p.Name
+		if p.elsewhere() {
+			source = p.Source
+		}
 		out.Plugins = append(out.Plugins, marketPlugin{
 			Name:        p.Name,
-			Source:      prefix + p.Name,
+			Source:      source,
 			Description: p.Description,
 			Version:     m.version(p),
 			Keywords:    p.Keywords,

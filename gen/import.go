@@ -2,6 +2,7 @@ package gen
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/problem"
 )
 
@@ -82,13 +84,19 @@ func (im *importer) compareMarket(generated map[string]any) (out []string) {
 	delete(was, "plugins")
 	delete(is, "plugins")
 	out = append(out, unequal("the marketplace", marketFile, was, is)...)
+	entries := map[any]map[string]any{}
+	for _, entry := range im.entryOf {
+		entries[entry["name"]] = entry
+	}
 	list, _ := generated["plugins"].([]any)
 	for _, item := range list {
 		is, _ := item.(map[string]any)
 		name, _ := is["name"].(string)
-		was := maps.Clone(im.entryOf[name])
-		delete(was, "source")
-		delete(is, "source")
+		was := maps.Clone(entries[name])
+		if _, local := was["source"].(string); local {
+			delete(was, "source")
+			delete(is, "source")
+		}
 		out = append(out, unequal(name, "its entry in the marketplace", was, is)...)
 	}
 	return out
@@ -133,17 +141,18 @@ func (im *importer) read() (name string, err error) {
 		} else if err != nil {
 			return "", err
 		}
-		name, _ = p["name"].(string)
-		owner := name
-		if author, ok := p["author"].(map[string]any); ok {
-			if s, ok := author["name"].(string); ok {
-				owner = s
-			}
+		if name, _ = p["name"].(string); name == "" {
+			return "", problem.Input("give it one first", "%q has no name of the plugin", pluginFile)
 		}
-		market = map[string]any{"name": name, "owner": map[string]any{"name": owner}}
-		err = im.plugin(".", map[string]any{"name": name}, false)
-		if err != nil {
+		if err := im.plugin(".", map[string]any{"name": name}, false); err != nil {
 			return "", err
+		}
+		for registered := range im.entryOf {
+			name = registered // the plugin alone is the marketplace
+		}
+		market = map[string]any{"name": name, "owner": map[string]any{"name": name}}
+		if author := named(p["author"]); author != nil {
+			market["owner"] = map[string]any{"name": p["author"].(map[string]any)["name"]}
 		}
 	} else if err != nil {
 		return "", err
@@ -152,9 +161,14 @@ func (im *importer) read() (name string, err error) {
 	} else {
 		im.market = market
 	}
-	name, _ = market["name"].(string)
-	if !safeName.MatchString(name) {
-		return "", problem.Input("rename it: letters, digits, hyphens, _ and . can be", "%q cannot be the name of a marketplace here", name)
+	if len(im.plugins) == 0 {
+		return "", problem.Input(cmp.Or(strings.Join(im.lost, "; "), "name the directory of one plugin"), "the marketplace has no plugin that can be imported")
+	}
+	own, _ := market["name"].(string)
+	name = own
+	if !safeName.MatchString(own) || len(own) > maxName {
+		name = strings.Trim(notSafe.ReplaceAllString(own, "-"), "-.")
+		name = cmp.Or(name[:min(len(name), maxName)], "marketplace")
 	}
 	im.manifest(name, market)
 	return name, nil
@@ -165,9 +179,18 @@ func (im *importer) manifest(name string, market map[string]any) {
 	rest := maps.Clone(market)
 	delete(rest, "plugins")
 	about := mapping{{"name", name}}
-	delete(rest, "name")
+	if rest["name"] == name {
+		delete(rest, "name")
+	}
 	about.add("description", take(rest, "description", oneLine))
-	about.add("owner", named(take(rest, "owner", person)))
+	owner := named(rest["owner"])
+	if owner != nil {
+		delete(rest, "owner")
+	} else {
+		owner = mapping{{"name", name}}
+		rest["owner"] = market["owner"] // as it is, or null for none
+	}
+	about = append(about, field{"owner", owner})
 	about.add("host", rest)
 	top := mapping{{"name", name}, {"marketplace", about}, {"plugins", im.plugins}}
 	var b bytes.Buffer
@@ -179,22 +202,28 @@ func (im *importer) manifest(name string, market map[string]any) {
 // entries imports the plugins of a marketplace.
 func (im *importer) entries(market map[string]any) error {
 	list, _ := market["plugins"].([]any)
-	seen := map[string]bool{}
-	for _, item := range list {
+	about, _ := market["metadata"].(map[string]any)
+	base, _ := about["pluginRoot"].(string)
+	for i, item := range list {
 		entry, _ := item.(map[string]any)
 		name, _ := entry["name"].(string)
-		source, local := entry["source"].(string)
-		switch {
-		case !local:
-			im.lose("%s: its source is elsewhere: import it from a copy of that", name)
+		if name == "" {
+			im.lose("the %s plugin of the marketplace has no name and is left out", ordinal(i+1))
 			continue
-		case seen[name]:
+		}
+		if slices.ContainsFunc(list[:i], func(v any) bool { m, _ := v.(map[string]any); return m["name"] == name }) {
 			im.lose("%s: a second entry of that name is left out", name)
 			continue
 		}
-		seen[name] = true
-		im.entryOf[name] = entry
+		source, local := entry["source"].(string)
+		if !local {
+			im.elsewhere(entry)
+			continue
+		}
 		dir := path.Clean(source)
+		if !strings.ContainsAny(source, "/.") && base != "" { // as the host takes a bare name
+			dir = path.Join(base, source)
+		}
 		if !fs.ValidPath(dir) {
 			im.lose("%s: the source %q leads out of the marketplace", name, source)
 			continue
@@ -203,33 +232,83 @@ func (im *importer) entries(market map[string]any) error {
 			im.lose("%s: the source %q is not a directory", name, source)
 			continue
 		}
+		if _, ok := entry["skills"]; ok && dir == "." {
+			im.lose("%s: the host takes its skills for all it has only where the marketplace lies in the directory of the plugin, and this one gets a directory of its own: move the others out of skills/", name)
+		}
 		if err := im.plugin(dir, entry, true); err != nil {
-			return err
+			im.lose("%s: it is left out, since %s", name, sentence(err))
 		}
 	}
 	return nil
 }
 
+func ordinal(n int) string {
+	suffix := "th"
+	switch {
+	case n/10%10 == 1:
+	case n%10 == 1:
+		suffix = "st"
+	case n%10 == 2:
+		suffix = "nd"
+	case n%10 == 3:
+		suffix = "rd"
+	}
+	return strconv.Itoa(n) + suffix
+}
+
+// elsewhere imports a plugin that the marketplace only lists.
+func (im *importer) elsewhere(entry map[string]any) {
+	name := im.register(entry)
+	p := mapping{{"name", name}, {"source", entry["source"]}}
+	if !p.decodes() {
+		im.lose("%s: the host knows no such source, and the plugin is left out", entry["name"])
+		return
+	}
+	var typed plugin
+	for _, key := range []string{"description", "version", "homepage", "keywords"} {
+		f := field{key, entry[key]}
+		if f.value != nil && append(p[:2:2], f).decodes() {
+			p = append(p, f)
+			typed.know(f)
+		}
+	}
+	im.plugins = append(im.plugins, append(p, entryKeys(name, &typed, entry)...))
+}
+
+// register returns the name by which the manifest knows the plugin of entry: its
+// own, or one like it that a directory can have.
+func (im *importer) register(entry map[string]any) string {
+	own, _ := entry["name"].(string)
+	name := own
+	if !safeName.MatchString(own) || len(own) > maxName {
+		name = strings.Trim(notSafe.ReplaceAllString(own, "-"), "-.")
+		name = cmp.Or(name[:min(len(name), maxName)], "plugin")
+	}
+	for unique, n := name, 2; ; n++ {
+		if _, taken := im.entryOf[name]; !taken {
+			break
+		}
+		name = fmt.Sprintf("%s-%d", unique[:min(len(unique), maxName-4)], n)
+	}
+	im.entryOf[name] = entry
+	return name
+}
+
 // plugin imports the plugin in dir. entry is that of the marketplace, if one is
 // imported.
 func (im *importer) plugin(dir string, entry map[string]any, market bool) error {
-	name, _ := entry["name"].(string)
-	if !safeName.MatchString(name) {
-		return problem.Input("rename it: letters, digits, hyphens, _ and . can be", "%q cannot be the name of a plugin here", name)
+	about, err := im.object(path.Join(dir, pluginFile))
+	none := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !none {
+		return err
 	}
+	name := im.register(entry)
 	original, err := im.original(name, dir)
 	if err != nil {
 		return err
 	}
 	im.originals[name] = original
-	rest, err := im.object(path.Join(dir, pluginFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		rest = map[string]any{"name": nil} // the entry stands for it
-	} else if err != nil {
-		return err
-	}
-	p := im.entry(name, rest)
-	var typed plugin
+	p, typed := im.entry(name, about, none)
 	copies := maps.Clone(original)
 	delete(copies, pluginFile)
 	if hooks := importHooks(original[hooksFile].Data); hooks != nil {
@@ -237,20 +316,7 @@ func (im *importer) plugin(dir string, entry map[string]any, market bool) error 
 		p = append(p, hooks...)
 	}
 	if market {
-		for i := range p { // as generate will see them
-			s, _ := p[i].value.(string)
-			switch p[i].key {
-			case "version":
-				typed.Version = s
-			case "description":
-				typed.Description = s
-			case "homepage":
-				typed.Homepage = s
-			case "keywords":
-				typed.Keywords = texts(p[i].value)
-			}
-		}
-		p = append(p, entryKeys(&typed, entry)...)
+		p = append(p, entryKeys(name, typed, entry)...)
 	}
 	if len(copies) > 0 {
 		p = append(p, field{"files", filesDir})
@@ -262,37 +328,89 @@ func (im *importer) plugin(dir string, entry map[string]any, market bool) error 
 	return nil
 }
 
-// entry returns the manifest's entry of a plugin whose plugin.json is rest.
-func (im *importer) entry(name string, rest map[string]any) mapping {
+// know notes a key of the manifest, as generate will see it.
+func (p *plugin) know(f field) {
+	s, _ := f.value.(string)
+	switch f.key {
+	case "version":
+		p.Version = s
+	case "description":
+		p.Description = s
+	case "homepage":
+		p.Homepage = s
+	case "keywords":
+		p.Keywords = texts(f.value)
+	}
+}
+
+// pluginKeys are the keys of plugin.json that the manifest has under a name of
+// its own.
+var pluginKeys = []struct{ host, manifest string }{
+	{"displayName", "title"},
+	{"description", "description"},
+	{"version", "version"},
+	{"license", "license"},
+	{"author", "author"},
+	{"homepage", "homepage"},
+	{"repository", "repository"},
+	{"keywords", "keywords"},
+}
+
+// entry returns the manifest's entry of the plugin whose plugin.json is about.
+// Each key goes where the manifest takes it and plugin.json gets the same again:
+// under its own name, into host: or, whatever it is, into unchecked:. Without a
+// plugin.json, none, the entry of the marketplace stands for it.
+func (im *importer) entry(name string, about map[string]any, none bool) (mapping, *plugin) {
 	p := mapping{{"name", name}, {"runtime", "none"}}
-	if rest["name"] == name {
+	rest := maps.Clone(about)
+	host, unchecked := map[string]any{}, map[string]any{}
+	gives := func(f field, key string, want any) bool {
+		m := append(p[:2:2], f)
+		decoded := m.decoded()
+		return decoded != nil && reflect.DeepEqual(object(encode(decoded.pluginJSON(&decoded.Plugins[0])))[key], want)
+	}
+	switch v, ok := rest["name"]; {
+	case none || !ok:
+		host["name"] = nil
+	case v == name:
 		delete(rest, "name")
 	}
-	p.add("title", take(rest, "displayName", oneLine))
-	for _, key := range []string{"description", "version"} {
-		p.add(key, take(rest, key, text))
-	}
-	p.add("license", take(rest, "license", func(v any) bool { s, _ := v.(string); return licenseID.MatchString(s) }))
-	p.add("author", named(take(rest, "author", person)))
-	for _, key := range []string{"homepage", "repository"} {
-		p.add(key, take(rest, key, func(v any) bool { s, _ := v.(string); return urlPattern.MatchString(s) && oneLine(v) }))
-	}
-	p.add("keywords", take(rest, "keywords", lines))
-	known := part(schemas["manifest"].rule(), []string{"plugins", "0", "host"})["properties"].(rule)
-	for _, key := range slices.Sorted(maps.Keys(rest)) {
-		if known[key] == nil {
-			im.lose("%s: plugin.json has %q, which the host does not know", name, key)
-			delete(rest, key)
+	var typed plugin
+	for _, key := range pluginKeys {
+		v := rest[key.host]
+		if v == nil {
+			continue
+		}
+		f := field{key.manifest, v}
+		if key.manifest == "author" {
+			f.value = named(v)
+		}
+		if f.value != nil && gives(f, key.host, v) {
+			delete(rest, key.host)
+			p = append(p, f)
+			typed.know(f)
 		}
 	}
-	p.add("host", rest)
-	return p
+	for key, v := range rest {
+		into := map[string]any{key: v}
+		if gives(field{"host", into}, key, v) && v != nil {
+			host[key] = v
+		} else {
+			unchecked[key] = v
+		}
+	}
+	p.add("host", host)
+	p.add("unchecked", unchecked)
+	return p, &typed
 }
 
 var (
-	safeName  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)    // as in fields.yaml
-	licenseID = regexp.MustCompile(`^[A-Za-z0-9(][A-Za-z0-9.+() -]*$`) // as in fields.yaml
+	safeName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`) // as in fields.yaml
+	notSafe  = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 )
+
+// maxName is how long a name may be, as in fields.yaml.
+const maxName = 64
 
 // take returns the value of key in rest and takes it out, if it fits.
 func take(rest map[string]any, key string, fits func(any) bool) any {
@@ -303,8 +421,6 @@ func take(rest map[string]any, key string, fits func(any) bool) any {
 	delete(rest, key)
 	return v
 }
-
-func text(v any) bool { s, ok := v.(string); return ok && strings.TrimSpace(s) != "" }
 
 func oneLine(v any) bool {
 	s, _ := v.(string)
@@ -348,10 +464,10 @@ func person(v any) bool {
 	return true
 }
 
-// named returns a person with the name first.
+// named returns a person with the name first, nil if v is none.
 func named(v any) any {
 	all, ok := v.(map[string]any)
-	if !ok {
+	if !ok || !person(v) {
 		return nil
 	}
 	var m mapping
@@ -361,10 +477,12 @@ func named(v any) any {
 	return m
 }
 
-// entryKeys returns the keys by which p gets entry in a marketplace.
-func entryKeys(p *plugin, entry map[string]any) (out mapping) {
+// entryKeys returns the keys by which p, called name, gets entry in a marketplace.
+func entryKeys(name string, p *plugin, entry map[string]any) (out mapping) {
 	rest := maps.Clone(entry)
-	delete(rest, "name")
+	if rest["name"] == name {
+		delete(rest, "name")
+	}
 	delete(rest, "source")
 	out.add("category", take(rest, "category", oneLine))
 	out.add("tags", take(rest, "tags", lines))
@@ -438,15 +556,27 @@ func importHook(event string, matcher any, run map[string]any) mapping {
 // hooksJSON returns the hooks.json that generates from the keys, nil where the
 // manifest would refuse them.
 func (m mapping) hooksJSON() []byte {
-	var b bytes.Buffer
-	b.WriteString("name: x\nmarketplace: {name: x, owner: {name: x}}\nplugins:")
-	writeYAML(&b, []any{append(mapping{{"name", "x"}, {"runtime", "none"}}, m...)}, "")
-	parsed, err := decode(ManifestPath, b.Bytes(), nil)
-	if err != nil {
+	parsed := append(mapping{{"name", "x"}, {"runtime", "none"}}, m...).decoded()
+	if parsed == nil {
 		return nil
 	}
 	return encode(parsed.Plugins[0].hooksJSON())
 }
+
+// decoded returns a manifest with the one plugin that m is, nil where it would be
+// refused.
+func (m mapping) decoded() *manifest {
+	var b bytes.Buffer
+	b.WriteString("name: x\nmarketplace: {name: x, owner: {name: x}}\nplugins:")
+	writeYAML(&b, []any{m}, "")
+	parsed, err := decode(ManifestPath, b.Bytes(), nil)
+	if err != nil {
+		return nil
+	}
+	return parsed
+}
+
+func (m mapping) decodes() bool { return m.decoded() != nil }
 
 // object returns a JSON object, nil when it is none. Its numbers have one form
 // each, without an exponent, which not every reader of YAML knows.
@@ -496,38 +626,58 @@ func (im *importer) object(name string) (map[string]any, error) {
 // repository that is a plugin as well is not part of the plugin.
 func (im *importer) original(name, dir string) (tree, error) {
 	t := tree{}
-	err := fs.WalkDir(im.files, dir, func(p string, d fs.DirEntry, err error) error {
-		shown := name + ": " + p
-		switch {
-		case err != nil:
-			return unreadable(p, err)
-		case d.IsDir() && d.Name() == ".git":
-			return fs.SkipDir
-		case d.IsDir() || p == marketFile:
-			return nil
+	info, err := fs.Stat(im.files, dir)
+	if err != nil {
+		return nil, unreadable(dir, err)
+	}
+	return t, im.collect(t, name, dir, "", []fs.FileInfo{info})
+}
+
+// collect adds the files below dir to t, below to. Links are followed, as the host
+// does when it installs a plugin, but not out of what is imported, nor to one of
+// the directories above, which are around.
+func (im *importer) collect(t tree, plugin, dir, to string, around []fs.FileInfo) error {
+	entries, err := fs.ReadDir(im.files, dir)
+	if err != nil {
+		return unreadable(dir, err)
+	}
+	for _, d := range entries {
+		p, name := path.Join(dir, d.Name()), path.Join(to, d.Name())
+		if d.IsDir() && d.Name() == ".git" || name == marketFile {
+			continue
 		}
 		info, err := fs.Stat(im.files, p)
 		switch {
+		case err != nil && d.Type()&fs.ModeSymlink != 0:
+			im.lose("%s: %s is a link that leads nowhere or out of the plugin and is left out", plugin, name)
+			continue
 		case err != nil:
-			im.lose("%s: a link that leads nowhere or out of the plugin is left out", shown)
-			return nil
-		case !info.Mode().IsRegular():
-			im.lose("%s: this is no file and is left out", shown)
-			return nil
-		case info.Size() > maxFile:
-			im.lose("%s: it has more than %d MB and is left out", shown, maxFile>>20)
-			return nil
-		case d.Type() != 0:
-			im.lose("%s: this is a link; what it leads to is copied", shown)
+			return unreadable(p, err)
+		case info.IsDir() && slices.ContainsFunc(around, func(above fs.FileInfo) bool { return os.SameFile(above, info) }):
+			im.lose("%s: %s is a link to a directory it is in and is left out", plugin, name)
+			continue
+		case !info.IsDir() && !info.Mode().IsRegular():
+			im.lose("%s: %s is %s and is left out", plugin, name, host.FileKind(info.Mode()))
+			continue
+		case info.Size() > maxFile && !info.IsDir():
+			im.lose("%s: %s has more than %d MB and is left out", plugin, name, maxFile>>20)
+			continue
+		case d.Type()&fs.ModeSymlink != 0:
+			im.lose("%s: %s is a link; what it leads to is copied", plugin, name)
+		}
+		if info.IsDir() {
+			if err := im.collect(t, plugin, p, name, append(around[:len(around):len(around)], info)); err != nil {
+				return err
+			}
+			continue
 		}
 		data, err := readFile(im.files, "", p)
 		if err != nil {
 			return err
 		}
-		t[strings.TrimPrefix(p, strings.TrimPrefix(dir+"/", "./"))] = file{Data: data, Mode: runBit(info.Mode(), data)}
-		return nil
-	})
-	return t, err
+		t[name] = file{Data: data, Mode: runBit(info.Mode(), data)}
+	}
+	return nil
 }
 
 // differences says how a tree that was generated is not the original: JSON that

@@ -42,26 +42,6 @@ var theirs = map[string]string{
 	"bare/hooks/hooks.json": `{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "true"}]}, {"hooks": [{"type": "unheard of"}]}]}}`,
 }
 
-// lay writes files into a new directory; a name that ends in ! is executable.
-func lay(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		mode := os.FileMode(0o644)
-		if strings.HasSuffix(name, "!") {
-			mode = 0o755
-		}
-		file := filepath.Join(dir, filepath.FromSlash(strings.TrimSuffix(name, "!")))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 // What is imported generates the same marketplace again, and what does not come
 // along is named.
 func TestImport(t *testing.T) {
@@ -71,8 +51,8 @@ func TestImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"far: its source is elsewhere: import it from a copy of that"}; !slices.Equal(done.Lost, want) {
-		t.Errorf("lost is %q, want %q", done.Lost, want)
+	if len(done.Lost) > 0 {
+		t.Errorf("lost is %q", done.Lost)
 	}
 	if want := []string{"bare", "commands", "entry-only", "hooks"}; !slices.Equal(done.Plugins, want) {
 		t.Errorf("the plugins are %q", done.Plugins)
@@ -85,30 +65,14 @@ func TestImport(t *testing.T) {
 	if _, err := p.Generate(); err != nil {
 		t.Fatal(err)
 	}
-	// Not by what Import says of itself: file by file.
-	for name, text := range theirs {
-		name, run := strings.CutSuffix(name, "!")
-		source, generated := filepath.Join(dir, name), filepath.Join(out, "marketplace", "plugins", strings.NewReplacer("plugins/", "", "entry/", "entry-only/").Replace(name))
-		got, err := os.ReadFile(generated)
-		switch {
-		case name == marketFile:
-			continue
-		case err != nil:
-			t.Error(err)
-		case strings.HasSuffix(name, pluginFile) || strings.HasSuffix(name, hooksFile):
-			sameJSON(t, name, got, strings.TrimPrefix(text, "\ufeff"))
-		case string(got) != text:
-			t.Errorf("%s is %q, want %q", name, got, text)
-		}
-		a, err := os.Stat(source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b, err := os.Stat(generated); err != nil || runtime.GOOS != "windows" && (a.Mode()&0o111 != 0) != (b.Mode()&0o111 != 0) || run && runtime.GOOS != "windows" && b.Mode()&0o111 == 0 {
-			t.Errorf("%s has another run bit (%v)", name, err)
+	// Not by what Import says of itself.
+	for name, source := range map[string]string{"commands": "plugins/commands", "hooks": "plugins/hooks", "entry-only": "entry", "bare": "bare"} {
+		for _, difference := range comparePlugins(t, filepath.Join(dir, source), filepath.Join(out, "marketplace", "plugins", name)) {
+			t.Errorf("%s: %s", name, difference)
 		}
 	}
-	if n := strings.Count(theirs[marketFile], `"name"`); n == 0 || p.Files() != len(theirs)-1+4 {
+	sameJSON(t, marketFile, p.tree[marketFile].Data, strings.NewReplacer("./plugins/", "./marketplace/plugins/", "./entry", "./marketplace/plugins/entry-only", "./bare", "./marketplace/plugins/bare").Replace(theirs[marketFile]))
+	if p.Files() != len(theirs)-1+4 {
 		t.Errorf("%d files are generated", p.Files())
 	}
 	var hooks []any
@@ -124,37 +88,145 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// One plugin is a marketplace of its own; links are followed inside it only.
-func TestImportPlugin(t *testing.T) {
+// kinds are plugins as odd as people have them, each with what is lost of it.
+var kinds = map[string]struct {
+	files map[string]string
+	lost  []string
+}{
+	"manifest only": {files: map[string]string{pluginFile: `{"name": "p"}`}},
+	"everything in plugin.json": {files: map[string]string{
+		pluginFile: `{"$schema": "https://x", "name": "p", "displayName": "P!", "version": "v1", "description": " two\nlines: {{x}} ", "author": {"name": "A", "url": ""},
+			"homepage": "see https://x.org", "repository": {"type": "git", "url": "u"}, "license": {"type": "MIT"}, "keywords": "a, b", "dependencies": {"x": "^1"},
+			"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x", "timeout": 1e1}]}]}, "mcpServers": {"s": {"command": "x", "env": {"A": "${user_config.a}"}}},
+			"commands": {"a": {"source": "./x.md"}}, "agents": ["./y.md"], "skills": "./s", "outputStyles": ["./o"], "lspServers": "./l.json", "settings": {"a": {"b": [null, true, -0.5, 123456789012345678]}},
+			"userConfig": {"k": {"type": "string", "title": "T", "description": "D", "sensitive": true}}, "engines": {"claude-code": ">=2.1"}, "interface": {"a": []}, "category": "c"}`,
+		"x.md": "x", "y.md": "y", "s/SKILL.md": "s", "o/o.md": "---\nname: o\n---\n", "l.json": "{}",
+	}},
+	"wrong types":      {files: map[string]string{pluginFile: `{"name": "p", "author": "me", "version": 1, "description": ["x"], "keywords": [1], "hooks": 7, "displayName": "", "homepage": 0, "license": ""}`}},
+	"its own title":    {files: map[string]string{pluginFile: `{"name": "p", "displayName": "p", "version": "", "description": "  "}`}},
+	"odd text":         {files: map[string]string{pluginFile: `{"name": "p", "description": "-x: #y\u0085\u2028'\"\\ \t%@` + "`" + `", "version": "1.0", "keywords": ["null", "1", "a: b", "é", "日本", "👍"], "yes": "no", "~": "~", "1": 1, "a b": "c"}`}},
+	"own name in host": {files: map[string]string{pluginFile: `{"name": "Ünïcode plügin/2", "version": "1.0.0"}`, "a.md": "a"}},
+	"frontmatter": {files: map[string]string{
+		pluginFile:        `{"name": "p"}`,
+		"commands/a.md":   "---\ndescription: Fix: this, #that\nallowed-tools: Bash(git *), Read\nargument-hint: [a] [b]\n---\n$1 {{x}}",
+		"commands/b.md":   "no frontmatter",
+		"commands/c.md":   "---\na: 1\na: 2\n---\n",
+		"commands/d.md":   "---\r\ndescription: crlf\r\n---\r\nx\r\n",
+		"commands/e.md":   "---\ndescription: >-\n  many\n  lines\n---\n",
+		"commands/f.md":   "---\n\tbad: [\n---\n",
+		"commands/g/h.md": "\ufeff---\nname: \n---\n-- commands/x.md --\n",
+		"commands/i.md":   "",
+		"agents/a.md":     "---\nname: a\ndescription: Use this. Examples:\\n<example>Context: x</example>\ntools: []\n---\n",
+	}},
+	"hooks": {files: map[string]string{
+		pluginFile: `{"name": "p", "hooks": "./more.json"}`,
+		hooksFile: `{"hooks": {
+			"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "bash ${CLAUDE_PLUGIN_ROOT}/x.sh"}]}, {"matcher": "Bash", "hooks": []}],
+			"PostToolUse": [{"matcher": "", "hooks": [{"type": "command", "command": "y", "async": true, "timeout": 0.5}]}],
+			"Stop": [{"hooks": [{"type": "http", "url": "https://x.org"}, {"type": "mcp_tool", "server": "s", "tool": "t"}]}],
+			"Notification": [{"id": "x", "description": "d", "hooks": [{"type": "command", "command": "z", "name": "n"}]}]}}`,
+		"more.json": `{"hooks": {}}`, "x.sh!": "#!/bin/bash\n",
+	}},
+	"hooks twice":       {files: map[string]string{pluginFile: `{"name": "p"}`, hooksFile: `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}, {"type": "command", "command": "x"}]}]}}`}},
+	"hooks of no event": {files: map[string]string{pluginFile: `{"name": "p"}`, hooksFile: `{"hooks": {"OnStop": [{"hooks": [{"type": "command", "command": "x"}]}]}}`}},
+	"hooks, no JSON":    {files: map[string]string{pluginFile: `{"name": "p"}`, hooksFile: "{,}"}},
+	"hooks, a list":     {files: map[string]string{pluginFile: `{"name": "p"}`, hooksFile: "[]"}},
+	"hooks, flat":       {files: map[string]string{pluginFile: `{"name": "p"}`, hooksFile: `{"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}`}},
+	"hooks with a mark": {files: map[string]string{pluginFile: `{"name": "p"}`, hooksFile: "\ufeff{\"hooks\": {}}"}},
+	"modules":           {files: map[string]string{pluginFile: `{"name": "p"}`, hooksFile: `{"modules": ["./m.ts"]}`, "hooks/m.ts": "export function register() {}"}},
+	"servers":           {files: map[string]string{pluginFile: `{"name": "p"}`, ".mcp.json": `{"s": {"type": "http", "url": ""}}`, ".lsp.json": "{,}", "server/index.js": "//\r\n", "server/node_modules/a/package.json": "{}"}},
+	"all sorts of files": {files: map[string]string{
+		pluginFile: `{"name": "p"}`, ".gitignore": "*\n", ".gitattributes": "* text\n", ".github/x.yml": "", "bin/tool!": "\x7fELF\x00", "lib/a.pyc": "\x00\xff", "LICENSE.txt": "l", "README.md": "r\r\n",
+		"README": "", "pkg/__init__.py": "", "日本/ü ü.md": "x", "a b/c'd.md": "x", "CLAUDE.md": "x", "plugin.json": "{}", "marketplace/plugins/x/.claude-plugin/plugin.json": "{", "output-styles/o.md": "",
+		"scripts/go": "#!/bin/sh\n", "no-shebang!": "x", "gen/manifest.yaml": "x", "evals/a.yaml": "", ".claude-plugin/icon.png": "no picture", "hooks/README.md": "",
+	}},
+	"links": {
+		files: map[string]string{
+			pluginFile: `{"name": "p"}`, "docs/a.md": "a", "docs/deep/b.md!": "b", ".git/config": "x",
+			"in@": "docs/a.md", "dir@": "docs", "docs/deep/up@": "..", "self@": "self", "out@": "/etc/passwd", "gone@": "nowhere",
+		},
+		lost: []string{
+			"p: dir is a link; what it leads to is copied",
+			"p: dir/deep/up is a link to a directory it is in and is left out",
+			"p: docs/deep/up is a link to a directory it is in and is left out",
+			"p: gone is a link that leads nowhere or out of the plugin and is left out",
+			"p: in is a link; what it leads to is copied",
+			"p: out is a link that leads nowhere or out of the plugin and is left out",
+			"p: self is a link that leads nowhere or out of the plugin and is left out",
+		},
+	},
+	"null":   {files: map[string]string{pluginFile: `{"name": "p", "hooks": null, "x": null}`}},
+	"marks":  {files: map[string]string{pluginFile: "\ufeff" + `{"name": "p"}`}},
+	"a root": {files: map[string]string{pluginFile: `{"name": "p"}`, marketFile: `{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./"}]}`, "a.md": ""}},
+}
+
+// Every kind of plugin generates as it was.
+func TestImportKinds(t *testing.T) {
 	t.Parallel()
-	dir := lay(t, map[string]string{
-		pluginFile:      `{"name": "one", "author": {"name": "Me"}, "colour": "red"}`,
-		"docs/a.md":     "a",
-		".git/config":   "x",
-		"README.md":     "r",
-		"plugin/.x/y.z": "",
-	})
-	if runtime.GOOS != "windows" {
-		for link, to := range map[string]string{"in": "docs/a.md", "out": "/etc/passwd", "dir": "docs"} {
-			if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+	for name, tt := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if runtime.GOOS == "windows" && name == "links" {
+				t.Skip("needs links")
+			}
+			dir, out := lay(t, tt.files), filepath.Join(t.TempDir(), "out")
+			done, err := Import(dir, out, stockTemplate(t))
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
+			if !slices.Equal(done.Lost, tt.lost) {
+				t.Errorf("lost is %q, want %q", done.Lost, tt.lost)
+			}
+			p, err := Open(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			if _, err := p.Generate(); err != nil {
+				t.Fatal(err)
+			}
+			for _, link := range []string{"docs/deep/up", "out", "gone", "self"} { // the comparison follows links
+				_ = os.Remove(filepath.Join(dir, filepath.FromSlash(link)))
+			}
+			for _, difference := range comparePlugins(t, dir, filepath.Join(out, "marketplace", "plugins", done.Plugins[0])) {
+				t.Error(difference)
+			}
+			if changes, err := p.Check(); err != nil || len(changes) > 0 {
+				t.Errorf("check finds %v (%v)", changes, err)
+			}
+		})
 	}
-	out := t.TempDir()
+}
+
+// A marketplace is as odd: what its entries say goes with them, and a plugin that
+// cannot be read does not take the others with it.
+func TestImportMarketplace(t *testing.T) {
+	t.Parallel()
+	dir := lay(t, map[string]string{
+		marketFile: `{"name": "My Plugins", "owner": "me", "metadata": {"pluginRoot": "./all"}, "tags": ["x"], "plugins": [
+			{"name": "Café tools", "source": "cafe"}, {"name": "caf! tools", "source": "./all/cafe/"}, {"name": "other", "source": "./all/cafe", "version": null},
+			{"name": "skills", "source": "./", "strict": false, "skills": ["./skills/a"]}, {"source": "./x"}, {"name": "gone", "source": "./gone"}, {"name": "up", "source": "../x"},
+			{"name": "bad", "source": "./bad"}, {"name": "far", "source": {"source": "npm", "package": "x"}, "version": "1", "strict": false, "author": {"name": "a"}},
+			{"name": "odd", "source": {"source": "ftp"}}, {"name": "far", "source": "./all/cafe"}, 7]}`,
+		"all/cafe/" + pluginFile: `{"version": "1.0.0"}`,
+		"all/cafe/a.md":          "a",
+		"bad/" + pluginFile:      "{",
+		"skills/a/SKILL.md":      "a",
+	})
+	out := filepath.Join(t.TempDir(), "out")
 	done, err := Import(dir, out, stockTemplate(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
-		"one: dir: this is no file and is left out",
-		"one: in: this is a link; what it leads to is copied",
-		"one: out: a link that leads nowhere or out of the plugin is left out",
-		`one: plugin.json has "colour", which the host does not know`,
-		`one: "colour" of .claude-plugin/plugin.json is not the same`,
-	}
-	if runtime.GOOS == "windows" {
-		want = want[3:]
+		"skills: the host takes its skills for all it has only where the marketplace lies in the directory of the plugin, and this one gets a directory of its own: move the others out of skills/",
+		"the 5th plugin of the marketplace has no name and is left out",
+		`gone: the source "./gone" is not a directory`,
+		`up: the source "../x" leads out of the marketplace`,
+		`bad: it is left out, since "bad/.claude-plugin/plugin.json" is not a JSON object: correct it first`,
+		"odd: the host knows no such source, and the plugin is left out",
+		"far: a second entry of that name is left out",
+		"the 12th plugin of the marketplace has no name and is left out",
 	}
 	if !slices.Equal(done.Lost, want) {
 		t.Errorf("lost is %q, want %q", done.Lost, want)
@@ -164,16 +236,11 @@ func TestImportPlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	sub := p.tree.sub(pluginDir("one"))
-	for _, path := range []string{".git/config", "out"} {
-		if _, ok := sub[path]; ok {
-			t.Errorf("%s is generated", path)
-		}
-	}
-	if string(sub["plugin/.x/y.z"].Data) != "" || string(sub["README.md"].Data) != "r" {
-		t.Errorf("the files are %q", sub.paths())
-	}
-	sameJSON(t, marketFile, p.tree[marketFile].Data, `{"name":"one","owner":{"name":"Me"},"plugins":[{"name":"one","source":"./marketplace/plugins/one"}]}`)
+	sameJSON(t, marketFile, p.tree[marketFile].Data, `{"name": "My Plugins", "owner": "me", "metadata": {"pluginRoot": "./all"}, "tags": ["x"], "plugins": [
+		{"name": "Café tools", "source": "./marketplace/plugins/Caf-tools"}, {"name": "caf! tools", "source": "./marketplace/plugins/caf-tools"}, {"name": "other", "source": "./marketplace/plugins/other"},
+		{"name": "skills", "source": "./marketplace/plugins/skills", "strict": false, "skills": ["./skills/a"]},
+		{"name": "far", "source": {"source": "npm", "package": "x"}, "version": "1", "strict": false, "author": {"name": "a"}}]}`)
+	sameJSON(t, pluginFile, p.tree[pluginDir("other")+"/"+pluginFile].Data, `{"version": "1.0.0"}`)
 }
 
 func TestImportRefuses(t *testing.T) {
@@ -185,11 +252,9 @@ func TestImportRefuses(t *testing.T) {
 		"nothing":       {map[string]string{"a": "b"}, "this is not a plugin or a marketplace"},
 		"no JSON":       {map[string]string{pluginFile: "{"}, `".claude-plugin/plugin.json" is not a JSON object`},
 		"a list":        {map[string]string{pluginFile: "[]"}, `".claude-plugin/plugin.json" is not a JSON object`},
-		"name of a way": {map[string]string{pluginFile: `{"name": "../x"}`}, `"../x" cannot be the name of a plugin here`},
-		"no name":       {map[string]string{pluginFile: `{}`}, `"" cannot be the name of a plugin here`},
-		"bad market":    {map[string]string{marketFile: `{"name": "a/b", "plugins": []}`}, `"a/b" cannot be the name of a marketplace here`},
-		"wrong types":   {map[string]string{pluginFile: `{"name": "x", "author": "me"}`}, "want a mapping, found a string"},
-		"no plugins":    {map[string]string{marketFile: `{"name": "a", "owner": {"name": "o"}}`}, "at least one plugin"},
+		"no name":       {map[string]string{pluginFile: `{}`}, `".claude-plugin/plugin.json" has no name of the plugin`},
+		"no plugins":    {map[string]string{marketFile: `{"name": "a", "owner": {"name": "o"}}`}, "the marketplace has no plugin that can be imported"},
+		"none that can": {map[string]string{marketFile: `{"name": "a", "plugins": [{"name": "x", "source": "./x"}]}`}, "no plugin that can be imported"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

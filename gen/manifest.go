@@ -60,6 +60,8 @@ type plugin struct {
 	Title       string `yaml:"title,omitempty"`
 	Description string `yaml:"description,omitempty"`
 	Runtime     string `yaml:"runtime,omitempty"`
+	// Source is where the host fetches a plugin from that is only listed here.
+	Source map[string]any `yaml:"source,omitempty"`
 
 	// What a plugin does not say itself is that of the toolkit.
 	Version    string      `yaml:"version,omitempty"`
@@ -86,12 +88,19 @@ type plugin struct {
 	// and null takes out what would be there.
 	Host  map[string]any `yaml:"host,omitempty"`
 	Entry map[string]any `yaml:"entry,omitempty"`
+	// Unchecked has keys of plugin.json that are not held against anything, as
+	// they are.
+	Unchecked map[string]any `yaml:"unchecked,omitempty"`
 	// Prices has the runtime told what the models cost.
 	Prices bool `yaml:"prices,omitempty"`
 }
 
 // ours reports whether the runtime of this project answers the hooks of p.
-func (p *plugin) ours() bool { return p.Runtime == "" }
+func (p *plugin) ours() bool { return p.Runtime == "" && !p.elsewhere() }
+
+// elsewhere reports whether p is only listed here: nothing is generated but its
+// entry in the marketplace.
+func (p *plugin) elsewhere() bool { return p.Source != nil }
 
 // access is a host the plugin may reach, with the reason.
 type access struct {
@@ -163,7 +172,12 @@ func (m *manifest) plugin(name string) (*plugin, bool) {
 }
 
 // version returns the version of p.
-func (m *manifest) version(p *plugin) string { return cmp.Or(p.Version, m.Version) }
+func (m *manifest) version(p *plugin) string {
+	if p.elsewhere() {
+		return p.Version
+	}
+	return cmp.Or(p.Version, m.Version)
+}
 
 // license returns the license of p.
 func (m *manifest) license(p *plugin) string { return cmp.Or(p.License, m.License) }

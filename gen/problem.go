@@ -30,6 +30,8 @@ type finding struct {
 	ignored bool
 	// house marks a rule that only our own plugins have to keep.
 	house bool
+	// theirs marks what stands in a plugin that our runtime does not answer.
+	theirs bool
 }
 
 // String returns file:line:column: message, and below it the line itself. A

@@ -83,7 +83,12 @@ type validator struct {
 
 // report notes what the host refuses.
 func (v *validator) report(file, format string, args ...any) {
-	v.refused = append(v.refused, finding{File: file, Message: fmt.Sprintf(format, args...)})
+	v.refuse(finding{File: file, Message: fmt.Sprintf(format, args...)})
+}
+
+func (v *validator) refuse(f finding) {
+	f.theirs = !v.ours
+	v.refused = append(v.refused, f)
 }
 
 // warn notes what the host passes over or what will fail in it; a plugin of ours
@@ -99,7 +104,7 @@ func (v *validator) advise(file, format string, args ...any) {
 
 func (v *validator) note(f finding) {
 	if v.ours {
-		v.refused = append(v.refused, f)
+		v.refuse(f)
 	} else {
 		v.warned = append(v.warned, f)
 	}
@@ -114,7 +119,7 @@ func (v *validator) read(file, schema string, into any) (ok bool) {
 			v.note(f)
 			continue
 		}
-		v.refused = append(v.refused, f)
+		v.refuse(f)
 		ok = false
 	}
 	return json.Unmarshal(data, into) == nil && ok
