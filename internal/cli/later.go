@@ -24,6 +24,7 @@ in config.env of ~/.cc-later.`,
 	cmd.AddCommand(
 		a.laterStatus(), a.laterAdd(), a.laterList(), a.laterShow(), a.laterRetry(), a.laterTrust(), a.laterPause(),
 		a.laterResume(), a.laterStop(), a.laterTick(), a.laterLogs(), a.laterStats(), a.laterTimer(), a.laterMonitor(),
+		a.laterDashboard(),
 	)
 	return cmd
 }

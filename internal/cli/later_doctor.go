@@ -14,6 +14,7 @@ import (
 	"github.com/ccreload/ccreload/internal/later/agent"
 	"github.com/ccreload/ccreload/internal/later/dispatch"
 	"github.com/ccreload/ccreload/internal/later/notify"
+	"github.com/ccreload/ccreload/internal/later/page"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/term"
 )
@@ -59,7 +60,7 @@ func (c *checkup) later() {
 // laterFiles are the names in the application's directory that are ours.
 var laterFiles = []string{
 	later.ConfigFile, later.StateFile, later.StateFile + ".broken", later.LedgerFile, dispatch.LogFile, dispatch.LogFile + ".1", notify.FileName,
-	"limits.json", "dashboard.html", "activity", "asked", "off", "paused", "tick",
+	"limits.json", page.DashboardFile, "activity", "asked", "off", "paused", "tick",
 	"agents", "locks", "reports", "results", "timer", "usage", "watched", "worktrees",
 }
 

@@ -104,7 +104,14 @@ func (a *app) monitor(ctx context.Context, interval time.Duration) error {
 			}
 		}
 	}
-	l.tell = func(v dispatch.View) { go a.tell(ctx, v) }
+	l.tell = func(v dispatch.View) {
+		go func() {
+			a.tell(ctx, v)
+			if w, err := a.laterWorld(); err == nil {
+				a.lookForDashboard(ctx, w)
+			}
+		}()
+	}
 	return l.run(ctx)
 }
 
@@ -174,9 +181,12 @@ func (a *app) tell(ctx context.Context, v dispatch.View) {
 	}
 }
 
-// tellTick is tell after a tick nobody looks at.
+// tellTick is tell after a tick nobody looks at; the dashboard has the same.
 func (a *app) tellTick(ctx context.Context, w *dispatch.World) {
-	if v, err := w.View(ctx, ""); err == nil {
-		a.tell(ctx, v)
+	v, err := w.View(ctx, "")
+	if err != nil {
+		return
 	}
+	a.keepDashboard(v)
+	a.tell(ctx, v)
 }

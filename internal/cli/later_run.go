@@ -122,6 +122,7 @@ func (a *app) tick(ctx context.Context, o dispatch.Options, background bool) err
 		a.tellTick(ctx, w)
 		return nil
 	}
+	a.lookForDashboard(ctx, w)
 	return a.tickResult(r)
 }
 

@@ -80,13 +80,13 @@ type log struct {
 	end         uint64 // the sum of the bytes before offset
 }
 
-// slotLength is how finely replies are counted by time: a day begins at a quarter
+// SlotLength is how finely replies are counted by time: a day begins at a quarter
 // of an hour in every zone there is.
-const slotLength = 15 * time.Minute
+const SlotLength = 15 * time.Minute
 
 // bucket is what replies are counted together by.
 type bucket struct {
-	slot    int32 // of slotLength since 1970
+	slot    int32 // of SlotLength since 1970
 	session uint32
 	model   uint16
 	batch   bool
@@ -450,11 +450,11 @@ func (x *Index) sum(r *record, sign int) {
 }
 
 // slotOf returns the slot of a time in ms since 1970.
-func slotOf(ms int64) int32 { return int32(ms / slotLength.Milliseconds()) }
+func slotOf(ms int64) int32 { return int32(ms / SlotLength.Milliseconds()) }
 
 // active notes that a row of a reply was written at a time in ms since 1970.
 func (x *Index) active(ms int64) {
-	minute := ms / time.Minute.Milliseconds() % int64(slotLength/time.Minute)
+	minute := ms / time.Minute.Milliseconds() % int64(SlotLength/time.Minute)
 	x.activity[slotOf(ms)] |= 1 << minute
 }
 

@@ -117,7 +117,7 @@ type calendar struct {
 }
 
 func (d *calendar) of(slot int32) string {
-	second := int64(slot) * int64(slotLength/time.Second)
+	second := int64(slot) * int64(SlotLength/time.Second)
 	if second >= d.from && second < d.to {
 		return d.day
 	}

@@ -49,7 +49,7 @@ func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
 // minutes calls visit for each minute in which a reply was written, from one to
 // the other, both included, in their order.
 func (x *Index) minutes(from, to int64, visit func(minute int64)) {
-	const perSlot = int64(slotLength / time.Minute)
+	const perSlot = int64(SlotLength / time.Minute)
 	in := func(slot int32, set uint16) {
 		for ; set != 0; set &= set - 1 {
 			if minute := int64(slot)*perSlot + int64(bits.TrailingZeros16(set)); minute >= from && minute <= to {
@@ -67,16 +67,30 @@ func (x *Index) minutes(from, to int64, visit func(minute int64)) {
 // writes and output, and cache reads only if they are to be counted. Both times are
 // taken to the quarter of an hour that they are in, which counts.
 func (x *Index) Tokens(from, to time.Time, cacheReads bool) int64 {
+	n := int64(0)
+	for _, slot := range x.Quarters(from, to, cacheReads) {
+		n += slot
+	}
+	return n
+}
+
+// Quarters returns what Tokens counts by quarters of an hour (SlotLength), the one
+// that from is in first; nothing where to is before from.
+func (x *Index) Quarters(from, to time.Time, cacheReads bool) []int64 {
 	first, last := slotOf(from.UnixMilli()), slotOf(to.UnixMilli())
-	n := uint64(0)
+	if last < first {
+		return nil
+	}
+	list := make([]int64, last-first+1)
 	x.each(func(b bucket, c count) {
 		if b.slot < first || b.slot > last {
 			return
 		}
-		n += c.input + c.output + c.write5m + c.write1h
+		n := c.input + c.output + c.write5m + c.write1h
 		if cacheReads {
 			n += c.cacheRead
 		}
+		list[b.slot-first] += int64(n)
 	})
-	return int64(n)
+	return list
 }

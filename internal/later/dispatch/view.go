@@ -44,9 +44,12 @@ type View struct {
 	Queues []Queued
 	Agents []Agent
 	Wants  []Want
-	Events []LogEvent // newest first
-	Days   []Day      // oldest first
-	Models []Share    // of the last seven days
+	Events []LogEvent // newest first, without what one tick after the other says
+	// Burn is what was used in the window, in tokens by quarters of an hour, the one
+	// that it began in first; empty when none is open.
+	Burn   []int64
+	Days   []Day   // of the last fourteen with a reply, oldest first
+	Models []Share // of the last seven days
 }
 
 // Agent is an agent at work, or one whose work is not merged yet.
@@ -79,12 +82,13 @@ type Day struct {
 
 // Share is what one model was used for.
 type Share struct {
-	Model  string
-	Cost   float64
-	Tokens int64
+	Model    string
+	Cost     float64
+	Unpriced int64 // replies without a price
+	Tokens   int64
 }
 
-// viewEvents is how many lines of the log are looked at.
+// viewEvents is how many events of the log are looked at.
 const viewEvents = 200
 
 // View returns what there is to show of all repositories, and of root, the one
@@ -117,7 +121,7 @@ func (w *World) View(ctx context.Context, root string) (View, error) {
 			v.Agents = append(v.Agents, Agent{path, run, tail(run.ResultPath)})
 		}
 	}
-	v.Events = readLog(w.App, viewEvents)
+	v.Events = readLog(w.App, viewEvents, false)
 	v.Wants = w.wants(ctx, v, broken)
 	w.shares(&v)
 	return v, nil
@@ -220,10 +224,13 @@ func wantsOf(q Queued) []Want {
 	return list
 }
 
-// shares adds what was used by day and model.
+// shares adds what was used: in the window, by day, and by model.
 func (w *World) shares(v *View) {
 	if w.index == nil {
 		return
+	}
+	if v.Window.Remaining(v.Now) > 0 {
+		v.Burn = w.index.Quarters(v.Window.Start, v.Now, w.config.CountCached)
 	}
 	days := w.index.Stats(usage.Query{Days: 14, By: usage.ByDay, Zone: v.Now.Location(), Now: v.Now, Prices: w.Prices})
 	for _, day := range sorted(days.By) {
@@ -233,18 +240,29 @@ func (w *World) shares(v *View) {
 	models := w.index.Stats(usage.Query{Days: 7, By: usage.ByModel, Zone: v.Now.Location(), Now: v.Now, Prices: w.Prices})
 	for _, id := range sorted(models.By) {
 		t := models.By[id]
-		v.Models = append(v.Models, Share{id, t.Cost, t.Input + t.Output + t.CacheRead + t.Write5m + t.Write1h})
+		v.Models = append(v.Models, Share{id, t.Cost, t.Unpriced, t.Input + t.Output + t.CacheRead + t.Write5m + t.Write1h})
 	}
 	slices.SortStableFunc(v.Models, func(a, b Share) int { return int((b.Cost - a.Cost) * 1e6) })
 }
 
-// readLog returns the newest events of the log, the newest first.
-func readLog(app string, n int) []LogEvent {
+// readLog returns the newest n events of the log, the newest first; unless all are
+// wanted, of ticks in a row that started nothing for the same reason only the last.
+func readLog(app string, n int, all bool) []LogEvent {
 	var list []LogEvent
+	var skip []byte
 	for _, name := range []string{LogFile, LogFile + ".1"} {
 		data := end(filepath.Join(app, name), maxLog)
 		lines := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
 		for _, l := range slices.Backward(lines) {
+			// Nearly all lines are such: each is compared as it stands, up to its time.
+			head, _, _ := bytes.Cut(l, []byte(`,"ts":`))
+			switch {
+			case all || !bytes.Contains(head, []byte(`"event":"skip"`)):
+				head = nil
+			case bytes.Equal(head, skip):
+				continue
+			}
+			skip = head
 			var more map[string]any
 			if json.Unmarshal(l, &more) != nil {
 				continue
@@ -338,6 +356,16 @@ func say(e LogEvent) string {
 		return section + " ended without a word once too often"
 	case "resume_scheduled":
 		return "a limit ended a task; it goes on after the reset"
+	case "merge_waits":
+		return section + " is not merged yet: " + text("detail")
+	case "left_running":
+		return section + " left something running, which is stopped"
+	case "lost_agent":
+		return "an agent without a record is stopped"
+	case "salvage":
+		return "what an agent left unfinished is kept in git: " + text("ref")
+	case "orphan_removed":
+		return "a worktree that nobody works in is removed"
 	case "stray_task":
 		return "a task appeared while an agent was at work: " + text("text")
 	case "window_exhausted":

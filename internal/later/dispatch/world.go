@@ -266,4 +266,4 @@ func (w *World) Stop(ctx context.Context, wait time.Duration) (int, error) {
 }
 
 // Log returns the newest n events of the log, the newest first.
-func Log(app string, n int) []LogEvent { return readLog(app, n) }
+func Log(app string, n int) []LogEvent { return readLog(app, n, true) }

@@ -3,7 +3,6 @@
 package page_test
 
 import (
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,8 +21,6 @@ import (
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/usage"
 )
-
-var update = flag.Bool("update", false, "rewrite the screen in the README")
 
 func TestMain(m *testing.M) {
 	state.Flush = func(*os.File) error { return nil }
@@ -108,7 +105,7 @@ func TestScreenInTheReadme(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatal("the README has no place for it")
 	}
-	if *update && shown != screen {
+	if *page.Update && shown != screen {
 		must(t, os.WriteFile(path, []byte(before+begin+screen+end+after), 0o644))
 		return
 	}
