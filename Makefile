@@ -105,6 +105,19 @@ bench: build ## time and memory against an empty Go program; fails above a limit
 	@# wait, or read, most of a second each time
 	go test -run '^$$' -bench 'WithoutReply|MemoryOfStats' -benchtime 20x ./internal/cli
 
+.PHONY: dashboard-check
+dashboard-check: ## look at the dashboard in a real browser (chromium, node): axe, keyboard, no request (SHOTS=DIR keeps pictures)
+	@cd tools/dashboard && npm ci --silent --no-audit --no-fund
+	@pages=$$(mktemp -d) && trap 'rm -rf "$$pages"' EXIT && \
+		go test -count 1 ./internal/later/page -run TestWritePages -pages "$$pages" && \
+		node tools/dashboard/check.mjs "$$pages" $(if $(SHOTS),--shots '$(SHOTS)')
+
+.PHONY: dashboard-picture
+dashboard-picture: ## make docs/images/dashboard.png anew
+	@pages=$$(mktemp -d) && trap 'rm -rf "$$pages"' EXIT && \
+		go test -count 1 ./internal/later/page -run TestWritePages -pages "$$pages" && \
+		node tools/dashboard/check.mjs "$$pages" --picture docs/images/dashboard.png
+
 .PHONY: continuity
 continuity: build ## how much of what recorded sessions did next the pages carry (docs/continuity.md)
 	@echo 'The mechanical digest:' && bin/ccreload reload measure testdata/continuity

@@ -118,6 +118,7 @@ type Known struct {
 	queue.Task
 	later.Known
 	Running bool
+	Report  string // what the last agent reported; only of a task that is done, in a View
 }
 
 // read returns the queue of a repository.
@@ -149,7 +150,7 @@ func (w *World) read(root string) Queued {
 			if utf8.RuneCountInString(t.Text) > maxTask {
 				known.Held = schedule.HeldLong
 			}
-			sec.Tasks = append(sec.Tasks, Known{t, known, w.state.Repos[root].has(t.Text)})
+			sec.Tasks = append(sec.Tasks, Known{Task: t, Known: known, Running: w.state.Repos[root].has(t.Text)})
 		}
 		q.Sections = append(q.Sections, sec)
 	}

@@ -38,7 +38,7 @@ func (w *World) report(root string, run *Run, out agent.Outcome, v verdicts, kep
 		}
 	}
 	dir := later.ReportsDir(w.App)
-	page := filepath.Join(dir, run.DispatchTS.Local().Format(stampLayout)+"-"+slug(filepath.Base(root)+"-"+run.name())+reportEnd(run.ID))
+	page := filepath.Join(dir, run.DispatchTS.Local().Format(stampLayout)+"-"+slug(filepath.Base(root)+"-"+run.name())+"-"+reportKey(run.ID)+".md")
 	step("write report")
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
@@ -60,18 +60,23 @@ func (w *World) report(root string, run *Run, out agent.Outcome, v verdicts, kep
 	return says
 }
 
-// reportEnd is the end of the name of the report of a run.
-func reportEnd(id string) string { return "-" + id[:min(8, len(id))] + ".md" }
+// reportKey is what the name of a report has of the agent's id.
+func reportKey(id string) string { return id[:min(8, len(id))] }
 
 // ReportOf returns the report of an agent, "" for none.
-func ReportOf(app, id string) string {
+func ReportOf(app, id string) string { return reportsOf(app)[reportKey(id)] }
+
+// reportsOf returns the reports there are, by reportKey.
+func reportsOf(app string) map[string]string {
 	entries, _ := os.ReadDir(later.ReportsDir(app))
+	list := map[string]string{}
 	for _, e := range entries {
-		if id != "" && strings.HasSuffix(e.Name(), reportEnd(id)) {
-			return filepath.Join(later.ReportsDir(app), e.Name())
+		name := strings.TrimSuffix(e.Name(), ".md")
+		if at := strings.LastIndexByte(name, '-'); at >= 0 && name != e.Name() {
+			list[name[at+1:]] = filepath.Join(later.ReportsDir(app), e.Name())
 		}
 	}
-	return ""
+	return list
 }
 
 func (t tally) String() string {

@@ -114,6 +114,12 @@ func (w *World) View(ctx context.Context, root string) (View, error) {
 	for _, path := range w.repos(root) {
 		v.Queues = append(v.Queues, w.read(path))
 	}
+	reports := reportsOf(w.App)
+	for _, q := range v.Queues {
+		for i, t := range q.Done {
+			q.Done[i].Report = reports[reportKey(t.Agent)]
+		}
+	}
 	d := schedule.Decide(w.config.Settings, w.facts(Options{}, v.Queues))
 	v.Gates, v.Reason = d.Gates, d.Reason
 	for _, path := range sorted(w.state.Repos) {

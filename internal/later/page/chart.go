@@ -15,7 +15,7 @@ import (
 // height.
 const (
 	plotTop    = 22.0
-	plotHeight = 150.0
+	plotHeight = 210.0
 	daysHeight = 120.0
 )
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -44,6 +45,7 @@ const (
 	maxWants  = 50
 	maxEvents = 60 // of everything that happened
 	maxOf     = 12 // merges, and failures
+	maxDone   = 10 // of a repository, the newest
 	maxModels = 8
 	daysShown = 14
 )
@@ -190,6 +192,14 @@ type queueCard struct {
 	Problem                text
 	Sections               []sectionCard
 	More                   int
+	Done                   []doneRow // those that an agent has done
+}
+
+type doneRow struct {
+	Time   stamp
+	Text   text
+	Note   text
+	Report string
 }
 
 type sectionCard struct {
@@ -264,7 +274,11 @@ func (b *board) wants(v dispatch.View) {
 		list, b.MoreWant = list[:maxWants], len(list)-maxWants
 	}
 	for _, w := range list {
-		row := want{What: b.text(sentence(w.What)), Command: term.Visible(w.Command)}
+		what := w.What
+		if !slices.ContainsFunc(v.Queues, func(q dispatch.Queued) bool { return strings.HasPrefix(what, filepath.Base(q.Root)) }) {
+			what = sentence(what)
+		}
+		row := want{What: b.text(what), Command: term.Visible(w.Command)}
 		if w.Command != "" {
 			row.ID = b.ids.of("command", w.What, w.Command)
 		}
@@ -340,8 +354,20 @@ func (b *board) queues(v dispatch.View) {
 				card.Sections = append(card.Sections, sec)
 			}
 		}
+		card.Done = b.done(q.Done, v.Now)
 		b.Queues = append(b.Queues, card)
 	}
+}
+
+// done are the last tasks that agents have done, the newest first.
+func (b *board) done(tasks []dispatch.Known, now time.Time) []doneRow {
+	tasks = slices.DeleteFunc(slices.Clone(tasks), func(t dispatch.Known) bool { return t.Ended.IsZero() })
+	slices.SortStableFunc(tasks, func(x, y dispatch.Known) int { return y.Ended.Compare(x.Ended) })
+	var rows []doneRow
+	for _, t := range tasks[:min(len(tasks), maxDone)] {
+		rows = append(rows, doneRow{b.stamp(t.Ended, now), b.text(t.Text), b.text(sentence(t.Note)), name(t.Report, maxPath)})
+	}
+	return rows
 }
 
 // stateSays are the words of the page for those of State.
@@ -390,7 +416,7 @@ var gateSays = map[string]string{
 	"idle":             "Nobody is at work",
 	"weekly budget":    "The week's budget has room",
 	"window":           "It is time",
-	"resume":           "Time to go on with what a limit ended",
+	"resume":           "What a limit ended may go on",
 	"free agents":      "There is room for another agent",
 }
 

@@ -74,10 +74,11 @@
     }, 2500);
   };
 
+  // Before anything is restored: what is hidden takes no focus, and no place.
+  for (const button of document.querySelectorAll("button")) button.hidden = false;
   history.scrollRestoration = "manual";
   restore(history.state);
   label();
-  hold.hidden = false;
   hold.addEventListener("click", () => {
     held = !held;
     label();
@@ -85,7 +86,6 @@
     history.replaceState(keep(), "");
   });
   for (const button of document.querySelectorAll(".copy")) {
-    button.hidden = false;
     button.addEventListener("click", () => copy(button));
   }
   for (const type of ["keydown", "pointerdown", "wheel", "touchmove", "scroll"]) {

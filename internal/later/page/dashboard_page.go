@@ -14,8 +14,8 @@ var dashboardJS markup
 // What the policy lets take effect: these two, by their sums, and nothing else. They
 // stand here, since nothing of crypto is to be linked for a page.
 const (
-	scriptSum = "COoNudUnuWfRITa/Y+r7N7VeWjBvJk2iPnOcS57b7OA="
-	styleSum  = "iSz0N+6syYQ96PedYZYVX/PgMoA3iMvlvCPUQjLG/OI="
+	scriptSum = "zMx1tvh0MUjn6dJ6zxp3dwR7djhDFiAC8V4r1pp39XM="
+	styleSum  = "lOpFm+nlY4UlM4v1xlgPePWMgOZT01lUBrWlInxvoHM="
 )
 
 // page writes all of the page.
@@ -166,22 +166,22 @@ func (c windowCard) put(d *document) {
 
 // The heights and places in this picture are those of plotTop and plotHeight.
 func (c *chart) put(d *document) {
-	d.put(`<figure><svg class="plot" width="100%%" height="198" role="img" aria-labelledby="burn-title burn-desc">
+	d.put(`<figure><svg class="plot" width="100%%" height="258" role="img" aria-labelledby="burn-title burn-desc">
 <title id="burn-title">%s</title><desc id="burn-desc">%s</desc>
 `, c.Title, c.Describe)
 	if c.Trigger != "" {
-		d.put(`<rect class="trigger" x="%s" width="%s" y="22" height="150"/>
+		d.put(`<rect class="trigger" x="%s" width="%s" y="22" height="210"/>
 `, c.Trigger, c.TriggerWidth)
 	}
-	d.put(`<line class="grid" x1="0" x2="100%%" y1="22" y2="22"/><line class="grid" x1="0" x2="100%%" y1="97" y2="97"/><line class="axis" x1="0" x2="100%%" y1="172" y2="172"/>
-<svg x="0" y="22" width="100%%" height="150" viewBox="0 0 100 100" preserveAspectRatio="none">`)
+	d.put(`<line class="grid" x1="0" x2="100%%" y1="22" y2="22"/><line class="grid" x1="0" x2="100%%" y1="127" y2="127"/><line class="axis" x1="0" x2="100%%" y1="232" y2="232"/>
+<svg x="0" y="22" width="100%%" height="210" viewBox="0 0 100 100" preserveAspectRatio="none">`)
 	if c.Left {
 		d.put(`<line class="pace" x1="0" y1="0" x2="100" y2="100"/>`)
 	}
 	d.put(`<polygon class="area" points="%s"/><polyline class="line" points="%s"/></svg>
-<line class="now" x1="%s" x2="%s" y1="22" y2="172"/><circle class="dot" cx="%s" cy="%s" r="4.5"/>
-<text x="0" y="15">%s</text><text x="0" y="92">%s</text>
-<text x="0" y="191">%s</text><text class="end" x="100%%" y="191">%s</text>
+<line class="now" x1="%s" x2="%s" y1="22" y2="232"/><circle class="dot" cx="%s" cy="%s" r="4.5"/>
+<text x="0" y="15">%s</text><text x="0" y="122">%s</text>
+<text x="0" y="251">%s</text><text class="end" x="100%%" y="251">%s</text>
 `, c.Area, c.Line, c.NowX, c.NowX, c.NowX, c.NowY, c.Top, c.Mid, c.Start, c.End)
 	if c.Trigger != "" {
 		d.put(`<text class="end" x="100%%" y="15">tasks may start</text>
@@ -329,7 +329,33 @@ func (q queueCard) put(d *document) {
 `)
 	}
 	putMore(d, q.More, "ccreload later list")
+	if len(q.Done) > 0 {
+		d.put(`<details class="done" id="done-%s"><summary>Done lately</summary><ul class="events">
+`, q.ID)
+		for _, t := range q.Done {
+			t.put(d)
+		}
+		d.put(`</ul></details>
+`)
+	}
 	d.put(`</article>
+`)
+}
+
+func (t doneRow) put(d *document) {
+	d.put(`<li>`)
+	t.Time.put(d)
+	d.put(`<div>`)
+	t.Text.put(d)
+	if t.Note.Head != "" {
+		d.put(`<div class="soft note">`)
+		t.Note.put(d)
+		d.put(`</div>`)
+	}
+	if t.Report != "" {
+		d.put(`<div class="soft note">Report: <code>%s</code></div>`, t.Report)
+	}
+	d.put(`</div></li>
 `)
 }
 
@@ -359,10 +385,10 @@ func putEvents(d *document, list []event, none string) {
 		d.put(`<li>`)
 		e.Time.put(d)
 		d.put(`<div>`)
-		if e.Repo != "" {
-			d.put(`<span class="repo">%s</span> `, e.Repo)
-		}
 		e.Text.put(d)
+		if e.Repo != "" {
+			d.put(` <span class="repo">%s</span>`, e.Repo)
+		}
 		d.put(`</div></li>
 `)
 	}

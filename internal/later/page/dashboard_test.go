@@ -55,6 +55,13 @@ func full() dispatch.View {
 	event := func(d time.Duration, name, text string, repo string) dispatch.LogEvent {
 		return dispatch.LogEvent{Time: ago(d), Event: name, Text: text, More: map[string]any{"repo": repo}}
 	}
+	finished := make([]dispatch.Known, 7) // most of them by the person
+	for i, text := range []string{"delete the feature flag old_cart", "list what still imports the v1 client"} {
+		finished[i] = task("", queue.P1, text)
+		finished[i].Verdict, finished[i].Ended = schedule.Done, ago(time.Duration(22+i)*time.Hour)
+		finished[i].Note = []string{"commit 3f1c2a9, 4 files", "6 places, all below cmd/sync"}[i]
+		finished[i].Report = "/home/ann/.cc-later/reports/20261201-220312-shop-Auth-5d0c11f2.md"
+	}
 	v := dispatch.View{
 		Now: at, App: "/home/ann/.cc-later", Used: 71, Week: 38, WeekSource: "host", WeekResets: at.Add(61 * time.Hour),
 		Window: schedule.Window{Start: at.Add(-287 * time.Minute), End: at.Add(13 * time.Minute), Source: schedule.Server},
@@ -73,7 +80,7 @@ func full() dispatch.View {
 			{Name: "free agents", Reason: schedule.AgentsBusy},
 		},
 		Queues: []dispatch.Queued{
-			{Root: "/home/ann/src/shop", Done: make([]dispatch.Known, 7), Sections: []dispatch.Section{
+			{Root: "/home/ann/src/shop", Done: finished, Sections: []dispatch.Section{
 				{Name: "Auth", Tasks: []dispatch.Known{
 					task("runs", queue.P0, "close the debug port that the old health check still listens on"),
 					task("runs", queue.P1, "refresh the token before it expires, with a test for a clock that is behind"),
@@ -147,7 +154,8 @@ func hostile() dispatch.View {
 	for _, text := range []string{evil, long, evil + long, strings.Repeat("漢字", 3000), strings.Repeat("word ", 2000), "مرحبا " + evil} {
 		for _, state := range []string{"runs", "you", "trust?", "limit", "failed"} {
 			t := task(state, queue.P0, text)
-			t.Note, t.ID = text, "t_\"><b>"
+			t.Note, t.ID, t.Report, t.Ended = text, "t_\"><b>", text, at
+			v.Queues[0].Done = append(v.Queues[0].Done, t)
 			v.Queues[0].Sections[0].Tasks = append(v.Queues[0].Sections[0].Tasks, t)
 		}
 		v.Agents = append(v.Agents, dispatch.Agent{Repo: "/" + text, Tail: text, Run: &dispatch.Run{ID: evil, Section: text, Model: text, Branch: &branch, Waits: text, Entries: []dispatch.Task{{Text: text}, {Text: text}}}})
@@ -291,6 +299,8 @@ func TestDashboardSays(t *testing.T) {
 			"3 things wait for you · 2 agents at work · 7 open tasks", "29 %", "71 % used; 13 min until the reset at 21:00", "(Claude Code says so)", "tasks may start",
 			"ccreload later retry t_4696bc9960", "38 %", "Nothing starts now: as many agents as may run are at work.", "The week's budget has room",
 			"branch cc-later/Auth-20261202-203012", "What the limit ended", "5 open, 7 done", "needs your trust", "after the reset", "urgent", "Tried once: TestExpiry fails on a slow machine",
+			"billing: 1 task waiting for trust, since you did not queue them here", "Work that is not merged is kept in",
+			"delete the feature flag old_cart", "Commit 3f1c2a9, 4 files", "/home/ann/.cc-later/reports/20261201-220312-shop-Auth-5d0c11f2.md",
 			"Auth merged into main", "Docs conflicts; its worktree is kept", "$97.07", "Wed 2 Dec", "$41.27", "no price", "61M",
 			"What is left of this window, from 16:00 to 21:00: 29 % left now.", "Cost of the last 14 days: $97.07 in all. The most on one day: $14.35, Tue 1 Dec.",
 		},
