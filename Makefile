@@ -21,6 +21,7 @@ build: ## compile bin/ccreload and bin/ccreload-gen
 
 .PHONY: thorough
 thorough: ## what make test takes samples of: a kill at every step, 10,000 simulated accounts
+	go test -count 1 -timeout 40m -run 'Malformed|Killed|TestScripts/handoff-killed' ./internal/cli -killed-every 1 -malformed 1000 -kills 150
 	go test -count 1 -timeout 40m -run Killed ./internal/git -killed-every 1
 	go test -count 1 -timeout 40m -run Killed ./internal/later/dispatch -killed-every 1
 	go test -count 1 -timeout 40m -run Account ./internal/later/schedule -accounts 10000
@@ -61,7 +62,7 @@ fuzz: ## run every fuzz target for a moment (FUZZTIME=10s)
 lint: ## gofumpt, go vet for three systems, staticcheck, deadcode, shellcheck
 	@out=$$($(TOOL) gofumpt -l .); [ -z "$$out" ] || { echo "gofumpt: $$out"; exit 1; }
 	for os in linux darwin windows; do GOOS=$$os go vet ./... || exit 1; done
-	go vet -tags acceptance ./...
+	go vet -tags acceptance,patient ./...
 	$(TOOL) staticcheck ./...
 	@out=$$($(TOOL) deadcode -test ./...); [ -z "$$out" ] || { echo "$$out"; exit 1; }
 	shellcheck -s sh marketplace/plugins/*/bin/ccreload

@@ -5,6 +5,3 @@ import "time"
 // PatientHooks lets hooks take longer than any person would wait, so that a busy
 // machine fails no test.
 func PatientHooks() { hookTimeout = 5 * time.Minute }
-
-// Inherited is what a command learns of the processes above it.
-var Inherited = &inherited

@@ -67,6 +67,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -81,25 +82,43 @@ import (
 	"github.com/ccreload/ccreload/internal/handoff"
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/state"
-	"github.com/ccreload/ccreload/internal/statusline"
 )
 
-var update = flag.Bool("update", false, "rewrite what scripts compare with cmp stdout")
+var (
+	update = flag.Bool("update", false, "rewrite what scripts compare with cmp stdout")
+	every  = flag.Int("killed-every", 3, "kill a run before every so many changes (make thorough: 1)")
+)
 
 func TestMain(m *testing.M) {
 	cli.PatientHooks()
 	state.Flush = func(*os.File) error { return nil } // processes end here, no machine does
-	git.QueryTimeout, handoff.RefreshTimeout, statusline.FirstTimeout = time.Minute, time.Minute, time.Minute
-	if d, err := time.ParseDuration(os.Getenv("FIRST_TIMEOUT")); err == nil {
-		statusline.FirstTimeout = d
-	}
-	// Whoever runs the tests may do so in a session.
-	*cli.Inherited = func(name string) string { return os.Getenv("ABOVE_" + name) }
-	testscript.Main(m, map[string]func(){
-		"ccreload": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-		"hook":     commandMain(hookMain),
-		"mkjsonl":  commandMain(mkjsonlMain),
+	git.QueryTimeout, handoff.RefreshTimeout = time.Minute, time.Minute
+	testscript.Main(withProgram{m}, map[string]func(){
+		"hook":    commandMain(hookMain),
+		"mkjsonl": commandMain(mkjsonlMain),
 	})
+}
+
+// withProgram runs the tests with ccreload in PATH, as it is released but for its
+// patience.
+type withProgram struct{ *testing.M }
+
+func (m withProgram) Run() int {
+	dir, err := os.MkdirTemp("", "ccreload-test-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		name := "ccreload"
+		if runtime.GOOS == "windows" {
+			name += ".exe"
+		}
+		err = release(filepath.Join(dir, name), "../../cmd/ccreload", "-tags=patient")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return m.M.Run()
 }
 
 // commandMain makes a program of a command: what it returns fails the script.
@@ -184,6 +203,7 @@ func setup(e *testscript.Env, repo string, generator func() (string, error)) err
 		"CLAUDE_CODE_SESSION_ID=s1",
 		"CCRELOAD_BIN="+self,
 		"NO_COLOR=1",
+		"KILLED_EVERY="+strconv.Itoa(*every),
 		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com",
 		"GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com",

@@ -15,6 +15,7 @@ package early
 
 import (
 	"os"
+	"time"
 
 	"github.com/ccreload/ccreload/internal/host"
 	_ "github.com/ccreload/ccreload/internal/oneproc" // is initialized before all others
@@ -23,10 +24,15 @@ import (
 
 func init() {
 	if len(os.Args) > 1 && os.Args[1] == "hook" && !asks(os.Args[2:]) {
-		registry.Hook(os.Args[2:], os.Stdin, os.Stdout, registry.Env()).Do()
+		run := registry.Hook(os.Args[2:], os.Stdin, os.Stdout, registry.Env())
+		run.Timeout = timeout
+		run.Do()
 		os.Exit(0)
 	}
 }
+
+// timeout is set in the program of the tests.
+var timeout time.Duration
 
 // asks reports whether a hook may have something to ask a proxy on this machine,
 // and has to wait for package net.
