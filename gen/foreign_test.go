@@ -179,7 +179,7 @@ func TestForeignRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ old, new, want string }{
 		"unknown host key":     {"dependencies: [other]", "dependecies: [other]", `17:7: unknown key "dependecies"; did you mean "dependencies"?`},
-		"host key of a type":   {"dependencies: [other]", "dependencies: other", `17:21: want a list, found a string (plugins this one needs)`},
+		"host key of a type":   {"dependencies: [other]", "dependencies: other", `17:21: want a list, found a string (the plugins this one needs`},
 		"unknown frontmatter":  {"context: fork", "contxt: fork", `unknown key "contxt"; did you mean "context"?`},
 		"unknown handler":      {"type: prompt", "type: promt", `"promt" does not fit: want command, prompt, agent, http or mcp_tool`},
 		"unknown handler key":  {"run: {command: python3, args", "run: {command: python3, arg", `unknown key "arg"; did you mean "args"?`},

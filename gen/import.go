@@ -167,7 +167,7 @@ func (im *importer) read() (name string, err error) {
 	own, _ := market["name"].(string)
 	name = own
 	if !safeName.MatchString(own) || len(own) > maxName {
-		name = strings.Trim(notSafe.ReplaceAllString(own, "-"), "-.")
+		name = strings.Trim(notSafe.ReplaceAllString(own, "-"), "-._")
 		name = cmp.Or(name[:min(len(name), maxName)], "marketplace")
 	}
 	im.manifest(name, market)
@@ -281,7 +281,7 @@ func (im *importer) register(entry map[string]any) string {
 	own, _ := entry["name"].(string)
 	name := own
 	if !safeName.MatchString(own) || len(own) > maxName {
-		name = strings.Trim(notSafe.ReplaceAllString(own, "-"), "-.")
+		name = strings.Trim(notSafe.ReplaceAllString(own, "-"), "-._")
 		name = cmp.Or(name[:min(len(name), maxName)], "plugin")
 	}
 	for unique, n := name, 2; ; n++ {
@@ -405,7 +405,7 @@ func (im *importer) entry(name string, about map[string]any, none bool) (mapping
 }
 
 var (
-	safeName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`) // as in fields.yaml
+	safeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`) // as in fields.yaml
 	notSafe  = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 )
 

@@ -101,7 +101,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"bad host version":        {"2.1.163", "v2", `want a version of three numbers`},
 		"bad repository":          {"https://github.com/someone/tools", "git@github.com:someone/tools", "4:13: \"git@github.com:someone/tools\" does not fit: want the address of a repository"},
 		"license of no id":        {"license: MIT", "license: /etc", `5:10: "/etc" does not fit: want an SPDX id`},
-		"bad name":                {"name: first", "name: First One", `want a name of lower-case letters`},
+		"bad name":                {"name: first", "name: First One", `want a name of letters, digits, hyphens, _ and ., which begins with a letter or digit`},
 		"icon of another kind":    {"icon: icon.png", "icon: icon.svg", `"icon.svg" does not fit: want a PNG below content/PLUGIN`},
 		"icon outside":            {"icon: icon.png", "icon: ../icon.png", `22:11: "../icon.png" leads out of the plugin's content directory`},
 		"bad platform":            {"linux/amd64", "linux/386", `11:13: "linux/386" does not fit`},

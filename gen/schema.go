@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -52,10 +54,12 @@ type schema struct {
 	compiled func() *jsonschema.Schema
 }
 
-func derive(t reflect.Type) *schema {
+func derive(t reflect.Type) *schema { return compile(func() rule { return ruleOf(t) }) }
+
+func compile(build func() rule) *schema {
 	s := &schema{rule: sync.OnceValue(func() rule {
 		r := rule{"$schema": "http://json-schema.org/draft-07/schema#"}
-		maps.Copy(r, ruleOf(t))
+		maps.Copy(r, build())
 		return r
 	})}
 	s.compiled = sync.OnceValue(func() *jsonschema.Schema {
@@ -79,6 +83,7 @@ var fields = sync.OnceValue(func() (f map[string]rule) {
 	if err := yaml.Unmarshal(fieldsYAML, &f); err != nil {
 		panic(err) // compiled in
 	}
+	delete(f, "pieces") // anchors only
 	return f
 })
 
@@ -150,14 +155,20 @@ func (d *document) conform(name string) Problems {
 	if err := yaml.NodeToValue(d.body, &v); err != nil {
 		return Problems{d.fromYAML(err)}
 	}
+	return d.conformAt("", v, schemas[name])
+}
+
+// conformAt reports everything in v, the value at a path of the document, that
+// the schema refuses.
+func (d *document) conformAt(path string, v any, s *schema) Problems {
 	var bad *jsonschema.ValidationError
-	switch err := schemas[name].compiled().Validate(v); {
+	switch err := s.compiled().Validate(v); {
 	case err == nil:
 		return nil
 	case !errors.As(err, &bad):
-		return Problems{d.problem("", "%v", err)}
+		return Problems{d.problem(path, "%v", err)}
 	}
-	return d.explain(schemas[name].rule(), bad)
+	return d.explain(path, s.rule(), bad)
 }
 
 // conformJSON reports what the schema refuses in a JSON file. Places are
@@ -185,10 +196,18 @@ func conformJSON(file string, data []byte, name string) Problems {
 	return d.conform(name)
 }
 
-// explain puts the leaves of a validation error into words.
-func (d *document) explain(whole rule, e *jsonschema.ValidationError) (ps Problems) {
-	path := strings.Join(append([]string{""}, e.InstanceLocation...), "/")
+// explain puts the leaves of a validation error about the value at base into
+// words.
+func (d *document) explain(base string, whole rule, e *jsonschema.ValidationError) (ps Problems) {
+	path := base + strings.Join(append([]string{""}, e.InstanceLocation...), "/")
 	r := part(whole, e.InstanceLocation)
+	defer func() {
+		if passedOver(whole, e) {
+			for i := range ps {
+				ps[i].ignored = true
+			}
+		}
+	}()
 	want, _ := r["description"].(string)
 	note := ""
 	if want != "" {
@@ -200,7 +219,7 @@ func (d *document) explain(whole rule, e *jsonschema.ValidationError) (ps Proble
 		known, _ := r["properties"].(rule)
 		for _, key := range k.Properties {
 			report(path+"/"+key+keySuffix, "unknown key %q%s", key, didYouMean(key, slices.Sorted(maps.Keys(known))))
-			ps[len(ps)-1].ignored = !strings.HasPrefix(path, "/userConfig/")
+			ps[len(ps)-1].ignored = r["additionalProperties"] == false && !refusesKeys.MatchString(path)
 		}
 	case *kind.Required:
 		for _, key := range k.Missing {
@@ -220,39 +239,76 @@ func (d *document) explain(whole rule, e *jsonschema.ValidationError) (ps Proble
 			words[i] = fmt.Sprint(w)
 		}
 		report(path, "%q does not fit: want %s", fmt.Sprint(k.Got), host.Either(words))
-		ps[len(ps)-1].ignored = strings.HasPrefix(path, "/hooks/") // the handler is passed over
 	case *kind.UniqueItems:
 		report(fmt.Sprintf("%s/%d", path, k.Duplicates[1]), "duplicate entry")
 	case *kind.Minimum:
 		report(path, "%s is too small: want at least %s%s", k.Got.FloatString(0), k.Want.RatString(), note)
 	case *kind.Maximum:
 		report(path, "%s is too large: want at most %s%s", k.Got.FloatString(0), k.Want.RatString(), note)
-	case *kind.OneOf:
+	case *kind.OneOf, *kind.MinItems:
 		report(path, "this value does not fit: want %s", want)
+	case *kind.MinLength:
+		report(path, "this text is empty%s", note)
+	case *kind.MinProperties:
+		report(path, "this mapping is empty%s", note)
 	default:
 		if len(e.Causes) == 0 {
-			report(path, "this value does not fit: want %s", want)
+			report(path, "this value does not fit%s", note)
 		}
 		for _, cause := range e.Causes {
-			ps = append(ps, d.explain(whole, cause)...)
+			ps = append(ps, d.explain(base, whole, cause)...)
 		}
 	}
 	return ps
 }
 
+// refusesKeys matches the places of objects in which the host refuses a key that
+// it does not know; elsewhere it passes over it.
+var refusesKeys = regexp.MustCompile(`/(userConfig|lspServers)/[^/]+$|/lspServers/[0-9]+/[^/]+$|/(channels|monitors)/[0-9]+$`)
+
+// passedOver reports whether the host passes over what e is about: of some keys
+// the wrong type, of others everything below.
+func passedOver(whole rule, e *jsonschema.ValidationError) bool {
+	if len(e.Causes) > 0 {
+		return false // of its own
+	}
+	for i := range e.InstanceLocation {
+		switch part(whole, e.InstanceLocation[:i+1])["x-passed-over"] {
+		case "all":
+			return true
+		case "type":
+			_, ok := e.ErrorKind.(*kind.Type)
+			return ok && i == len(e.InstanceLocation)-1
+		}
+	}
+	return false
+}
+
 // part returns the part of r that a value at path has to follow.
 func part(r rule, path []string) rule {
-	for _, step := range path {
-		properties, _ := r["properties"].(rule)
-		next, ok := properties[step]
-		for _, key := range []string{"items", "additionalProperties"} {
-			if !ok {
-				next, ok = r[key]
-			}
-		}
-		r, _ = next.(rule)
+	for _, key := range path {
+		r = below(r, key)
 	}
 	return r
+}
+
+// below returns the part of r that what is below a key or an index has to follow.
+func below(r rule, key string) rule {
+	if r == nil {
+		return nil
+	}
+	properties, _ := r["properties"].(rule)
+	next, ok := properties[key].(rule)
+	if _, err := strconv.Atoi(key); err == nil && !ok {
+		next, ok = r["items"].(rule)
+	}
+	if !ok {
+		next, ok = r["additionalProperties"].(rule)
+	}
+	if then, _ := r["then"].(rule); !ok {
+		return below(then, key)
+	}
+	return next
 }
 
 // articled are the types of JSON as people say them.

@@ -140,6 +140,9 @@ func (v *validator) market(file string) {
 		seen[p.Name] = true
 		source, ok := p.Source.(string)
 		if !ok {
+			if about, _ := p.Source.(map[string]any); about["source"] == "archive" && about["sha256"] == nil {
+				v.advise(file, "the archive of %s has no sha256, so the host installs whatever is at its address", p.Name)
+			}
 			continue // elsewhere
 		}
 		if !v.tree.holds(path.Join(strings.TrimSuffix(file, marketFile), source)) {
