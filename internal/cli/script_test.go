@@ -201,7 +201,7 @@ func setup(e *testscript.Env, repo string, generator func() (string, error)) err
 		"CLAUDE_CODE_ENTRYPOINT=cli",
 		"CLAUDE_CODE_SESSION_ATTENDED=1",
 		"CLAUDE_CODE_SESSION_ID=s1",
-		"CCRELOAD_BIN="+self,
+		"CCRELOAD_BIN="+self, "CCRELOAD_DOWNLOAD_BASE=http://127.0.0.1:9", // nobody answers there
 		"NO_COLOR=1",
 		"KILLED_EVERY="+strconv.Itoa(*every),
 		"GIT_CONFIG_NOSYSTEM=1",
