@@ -19,7 +19,7 @@ import (
 
 // alwaysOn is the most tokens each plugin may cost every session that has it,
 // by the client's own estimate.
-var alwaysOn = map[string]int{"cc-reload": 100, "graceful-handoff": 20}
+var alwaysOn = map[string]int{"cc-later": 80, "cc-reload": 100, "graceful-handoff": 20}
 
 // knows skips the test unless the client's help for a command names the flag.
 func (w *world) knows(flag string, command ...string) {
