@@ -54,15 +54,26 @@ const maxDepth = 60
 // refused reports the first token that is no use in any file and that the
 // libraries answer late or badly.
 func (d *document) refused(tokens token.Tokens) error {
+	if t := deep(tokens); t != nil {
+		return Problems{d.atToken(t, fmt.Sprintf("lists and mappings are nested more than %d deep", maxDepth))}
+	}
+	for _, t := range tokens {
+		switch t.Type {
+		case token.NanType, token.InfinityType:
+			return Problems{d.atToken(t, t.Value+" is not a valid number")}
+		case token.TagType:
+			return Problems{d.atToken(t, fmt.Sprintf("the tag %s is not supported: remove it, and write text in quotes and numbers without", t.Value))}
+		}
+	}
+	return nil
+}
+
+// deep returns the token at which lists and mappings are nested too deep.
+func deep(tokens token.Tokens) *token.Token {
 	brackets := 0
 	var columns []int // of the lists and mappings by indentation around a token
 	for _, t := range tokens {
-		message := ""
 		switch t.Type {
-		case token.NanType, token.InfinityType:
-			message = fmt.Sprintf("%s is not a valid number", t.Value)
-		case token.TagType:
-			message = fmt.Sprintf("the tag %s is not supported: remove it, and write text in quotes and numbers without", t.Value)
 		case token.SequenceStartType, token.MappingStartType:
 			brackets++
 		case token.SequenceEndType, token.MappingEndType:
@@ -81,10 +92,7 @@ func (d *document) refused(tokens token.Tokens) error {
 			columns = append(columns, column)
 		}
 		if brackets+len(columns) > maxDepth {
-			message = fmt.Sprintf("lists and mappings are nested more than %d deep", maxDepth)
-		}
-		if message != "" {
-			return Problems{d.atToken(t, message)}
+			return t
 		}
 	}
 	return nil

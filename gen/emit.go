@@ -41,7 +41,7 @@ func emit(m *manifest, files fs.FS, sums []checksum) (t tree, warnings Problems,
 	if err := e.ps.err(); err != nil {
 		return nil, nil, err
 	}
-	refused, warned := e.tree.validate()
+	refused, warned := e.tree.validate(false)
 	if theirs := e.refused(refused); len(theirs) == len(refused) {
 		e.warnings = append(e.warnings, theirs...)
 	} else {

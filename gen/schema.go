@@ -56,6 +56,14 @@ type schema struct {
 
 func derive(t reflect.Type) *schema { return compile(func() rule { return ruleOf(t) }) }
 
+// The pieces of the schemas that stand in files of their own as well.
+var (
+	handlerSchema = compile(func() rule { return fields()["run"] })
+	serverSchema  = compile(func() rule {
+		return part(ruleOf(reflect.TypeFor[pluginFileJSON]()), []string{"mcpServers", "name"})
+	})
+)
+
 func compile(build func() rule) *schema {
 	s := &schema{rule: sync.OnceValue(func() rule {
 		r := rule{"$schema": "http://json-schema.org/draft-07/schema#"}
@@ -177,14 +185,7 @@ func (d *document) conformAt(path string, v any, s *schema) Problems {
 func conformJSON(file string, data []byte, name string) Problems {
 	var v any
 	if err := json.Unmarshal(data, &v); err != nil {
-		if _, err := decodeText(file, data); err != nil {
-			return problems(err)
-		}
-		message := "not valid JSON: " + err.Error()
-		if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			message = bad.Value + " is not a valid number: too large" // all else fits in an any
-		}
-		return Problems{{File: file, Message: message}}
+		return notJSON(file, data, err)
 	}
 	if schemas[name].compiled().Validate(v) == nil {
 		return nil
@@ -194,6 +195,26 @@ func conformJSON(file string, data []byte, name string) Problems {
 		return problems(err)
 	}
 	return d.conform(name)
+}
+
+// notJSON says why data is not JSON, which err says as well, and where.
+func notJSON(file string, data []byte, err error) Problems {
+	if _, err := decodeText(file, data); err != nil {
+		return problems(err)
+	}
+	f := finding{File: file, Message: "not valid JSON: " + err.Error()}
+	if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		f.Message = bad.Value + " is not a valid number: too large" // all else fits in an any
+	}
+	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
+		before := data[:max(bad.Offset-1, 0)]
+		f.Line = 1 + bytes.Count(before, []byte("\n"))
+		start := 1 + bytes.LastIndexByte(before, '\n')
+		f.Column = 1 + len([]rune(string(before[start:])))
+		line, _, _ := bytes.Cut(data[start:], []byte("\n"))
+		f.Source = string(line)
+	}
+	return Problems{f}
 }
 
 // explain puts the leaves of a validation error about the value at base into

@@ -34,7 +34,7 @@ func Validate(path string) (what string, warnings Problems, err error) {
 			if err != nil {
 				return "", nil, err
 			}
-			refused, warned := t.validate()
+			refused, warned := t.validate(what == "marketplace")
 			return what, warned, refused.err()
 		}
 		return "", nil, problem.Input("name a directory that has .claude-plugin/plugin.json or .claude-plugin/marketplace.json", "%q is not a plugin or a marketplace", path)
@@ -57,27 +57,39 @@ func Validate(path string) (what string, warnings Problems, err error) {
 // validate reports everything about a tree that a host would refuse, warn
 // about or silently ignore. The tree may be a plugin, a marketplace or a
 // project that holds marketplaces. Warned is what does not keep it from being
-// used.
-func (t tree) validate() (refused, warned Problems) {
-	v := &validator{tree: t, commands: map[string]string{}}
+// used. Listed has the host look at a marketplace and not at its plugins one by
+// one.
+func (t tree) validate(listed bool) (refused, warned Problems) {
+	v := &validator{tree: t, commands: map[string]string{}, listed: listed, documents: map[string]*document{}}
+	plugins := map[string]bool{} // by directory: whether a marketplace lists it
 	for _, p := range t.paths() {
-		switch {
-		case p == marketFile || strings.HasSuffix(p, "/"+marketFile):
-			v.market(p)
-		case p == pluginFile:
-			v.plugin("")
-		case strings.HasSuffix(p, "/"+pluginFile):
-			v.plugin(strings.TrimSuffix(p, pluginFile))
+		if rest, ok := strings.CutSuffix(p, pluginFile); ok && (rest == "" || strings.HasSuffix(rest, "/")) {
+			plugins[rest] = plugins[rest] || !listed
 		}
+		if rest, ok := strings.CutSuffix(p, marketFile); ok && (rest == "" || strings.HasSuffix(rest, "/")) {
+			for _, dir := range v.market(rest) {
+				plugins[dir] = true
+			}
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(plugins)) {
+		v.mild = !plugins[dir]
+		v.plugin(dir)
 	}
 	refused, warned = problems(v.refused.err()), problems(v.warned.err())
 	return refused, warned
 }
 
 type validator struct {
-	tree            tree
-	commands        map[string]string // hook command line → the plugin directory that has it
-	ours            bool              // whether our runtime answers the plugin that is looked at
+	tree     tree
+	commands map[string]string // hook command line → the plugin directory that has it
+	ours     bool              // whether our runtime answers the plugin that is looked at
+	// listed is whether a marketplace is validated, as the host does it: of the
+	// plugins in it, it looks at less.
+	listed bool
+	// mild is whether the host does not look at what is looked at.
+	mild            bool
+	documents       map[string]*document
 	refused, warned Problems
 }
 
@@ -87,8 +99,72 @@ func (v *validator) report(file, format string, args ...any) {
 }
 
 func (v *validator) refuse(f finding) {
+	if v.mild && !v.ours {
+		v.warned = append(v.warned, f)
+		return
+	}
 	f.theirs = !v.ours
 	v.refused = append(v.refused, f)
+}
+
+// unlessListed makes v mild where a marketplace is validated, until the function
+// it returns is called.
+func (v *validator) unlessListed() (again func()) {
+	was := v.mild
+	v.mild = v.mild || v.listed
+	return func() { v.mild = was }
+}
+
+// at returns a finding about a place in a JSON file.
+func (v *validator) at(file, place, format string, args ...any) finding {
+	d := v.document(file)
+	if d == nil {
+		return finding{File: file, Message: fmt.Sprintf(format, args...)}
+	}
+	return d.problem(place, format, args...)
+}
+
+// document returns a JSON file that knows where its values stand, nil if it is
+// none. Few are needed: parsing JSON as YAML is far slower than parsing JSON.
+func (v *validator) document(file string) *document {
+	d, ok := v.documents[file]
+	if !ok {
+		d, _ = parse(file, withoutMark(v.tree[file].Data))
+		v.documents[file] = d
+	}
+	return d
+}
+
+// withoutMark returns data without the mark some editors begin a file with.
+func withoutMark(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\ufeff")) }
+
+// reportAt notes what the host refuses.
+func (v *validator) reportAt(file, place, format string, args ...any) {
+	v.refuse(v.at(file, place, format, args...))
+}
+
+// json returns the value in a JSON file.
+func (v *validator) json(file string) (value any, ok bool) {
+	data := v.tree[file].Data
+	if err := json.Unmarshal(data, &value); err != nil {
+		for _, f := range notJSON(file, data, err) {
+			v.refuse(f)
+		}
+		return nil, false
+	}
+	return value, true
+}
+
+// conform reports what a schema has against a value in a JSON file.
+func (v *validator) conform(file, place string, value any, s *schema) Problems {
+	if s.compiled().Validate(value) == nil {
+		return nil
+	}
+	d := v.document(file)
+	if d == nil {
+		d = &document{file: file}
+	}
+	return d.conformAt(place, value, s)
 }
 
 // warn notes what the host passes over or what will fail in it; a plugin of ours
@@ -112,7 +188,7 @@ func (v *validator) note(f finding) {
 
 // read fills into from a JSON file, and reports what the schema has against it.
 func (v *validator) read(file, schema string, into any) (ok bool) {
-	data := v.tree[file].Data
+	data := withoutMark(v.tree[file].Data)
 	ok = true
 	for _, f := range conformJSON(file, data, schema) {
 		if f.ignored {
@@ -125,35 +201,82 @@ func (v *validator) read(file, schema string, into any) (ok bool) {
 	return json.Unmarshal(data, into) == nil && ok
 }
 
-// market checks a marketplace.json and that its sources lead to plugins.
-func (v *validator) market(file string) {
-	v.ours = false
+// market checks the marketplace below dir, and returns the directories of the
+// plugins in it that lie there.
+func (v *validator) market(dir string) (plugins []string) {
+	file := dir + marketFile
+	v.mild, v.ours = false, false
+	for p := range v.tree {
+		v.ours = v.ours || strings.HasPrefix(p, dir) && path.Base(p) == profileFile
+	}
 	var market marketFileJSON
 	if !v.read(file, "marketplace", &market) {
-		return
+		return nil
+	}
+	value, _ := v.json(file)
+	all, _ := value.(map[string]any)
+	about, _ := all["metadata"].(map[string]any)
+	root, _ := about["pluginRoot"].(string)
+	entries, _ := all["plugins"].([]any)
+	switch {
+	case market.Name == "inline" || market.Name == "builtin" || official.MatchString(strings.ToLower(market.Name)):
+		v.reportAt(file, "/name", "the name %q is reserved: the host keeps it for itself", market.Name)
+	case len(entries) == 0:
+		v.note(v.at(file, "/plugins", "the marketplace has no plugins"))
 	}
 	seen := map[string]bool{}
-	for _, p := range market.Plugins {
+	for i, p := range market.Plugins {
+		place := fmt.Sprintf("/plugins/%d", i)
+		entry, _ := entries[i].(map[string]any)
 		if seen[p.Name] {
-			v.report(file, "duplicate plugin %q", p.Name)
+			v.reportAt(file, place+"/name", "duplicate plugin %q", p.Name)
 		}
 		seen[p.Name] = true
+		v.reserved(file, place+"/name", p.Name)
+		for at, value := range flat(place+"/hooks", entry["hooks"]) {
+			if events, ok := value.(map[string]any); ok {
+				v.events(dir, file, at, events, true)
+			}
+		}
 		source, ok := p.Source.(string)
 		if !ok {
 			if about, _ := p.Source.(map[string]any); about["source"] == "archive" && about["sha256"] == nil {
-				v.advise(file, "the archive of %s has no sha256, so the host installs whatever is at its address", p.Name)
+				f := v.at(file, place+"/source", "the archive of %s has no sha256, so the host installs whatever is at its address", p.Name)
+				f.house = true
+				v.note(f)
 			}
 			continue // elsewhere
 		}
-		if !v.tree.holds(path.Join(strings.TrimSuffix(file, marketFile), source)) {
-			v.report(file, "the source %q of %s is not a plugin", source, p.Name)
+		if !strings.HasPrefix(source, "./") {
+			if root == "" {
+				v.reportAt(file, place+"/source", "%q does not fit: want a path in the marketplace that begins with ./, unless metadata has a pluginRoot", source)
+				continue
+			}
+			source = root + "/" + source
+		}
+		at := path.Join(dir, source)
+		switch {
+		case strings.Contains(source, ".."):
+			v.reportAt(file, place+"/source", "the source %q leads out of the marketplace", source)
+		case v.tree.hasFile(at):
+			v.reportAt(file, place+"/source", "the source %q of %s is a file: want its directory", source, p.Name)
+		case !v.tree.holds(at):
+			v.note(v.at(file, place+"/source", "the source %q of %s is not a plugin", source, p.Name))
+		case at == ".":
+			plugins = append(plugins, "")
+		default:
+			plugins = append(plugins, at+"/")
 		}
 	}
+	return plugins
 }
+
+// hasFile reports whether t has a file at p.
+func (t tree) hasFile(p string) bool { _, ok := t[p]; return ok }
 
 // holds reports whether t has a file at p or, since p is a directory, below it.
 func (t tree) holds(p string) bool {
-	if _, ok := t[p]; ok || p == "." {
+	if t.hasFile(p) || p == "." {
 		return true
 	}
 	for name := range t {
@@ -166,22 +289,34 @@ func (t tree) holds(p string) bool {
 
 // plugin checks the plugin below dir, which is empty or ends in a slash.
 func (v *validator) plugin(dir string) {
-	_, v.ours = v.tree[dir+profileFile]
+	v.ours = v.tree.hasFile(dir + profileFile)
 	var plugin pluginFileJSON
-	v.read(dir+pluginFile, "plugin", &plugin)
-	v.manifest(dir, plugin)
+	if v.tree.hasFile(dir + pluginFile) { // without one, its entry stands for it
+		v.read(dir+pluginFile, "plugin", &plugin)
+		v.manifest(dir, plugin)
+	}
 	if v.ours {
 		v.ourHooks(dir)
 	} else {
 		v.hooks(dir)
 	}
-	v.servers(dir)
+	v.prose(dir)
 	v.profile(dir, plugin.Name)
 	v.files(dir, plugin.Name)
 }
 
-// reserved are the names that the host keeps for its maker's plugins.
-var reserved = regexp.MustCompile(`^(claude|anthropics?|cc-plugin)-|^(claude|anthropics?)$`)
+// Names that the host keeps for its maker's plugins and marketplaces.
+var (
+	makers   = regexp.MustCompile(`^(claude|anthropics?|cc-plugin)[-_.]|^(claude|anthropics?)$`)
+	official = regexp.MustCompile(`(claude|anthropics?)[-_.]*official([-_.]|$)|(^|[-_.])official[-_.]*(claude|anthropic)`)
+)
+
+// reserved checks the name of a plugin.
+func (v *validator) reserved(file, place, name string) {
+	if lower := strings.ToLower(name); makers.MatchString(lower) || official.MatchString(lower) {
+		v.reportAt(file, place, "the name %q is reserved: the host keeps names that begin with claude- or anthropic- for its maker", name)
+	}
+}
 
 // kebab is a name that every host takes.
 var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
@@ -192,9 +327,9 @@ func (v *validator) manifest(dir string, p pluginFileJSON) {
 	if p.Name != "" && !kebab.MatchString(p.Name) {
 		v.advise(file, "the name %q has more than lower-case letters, digits and single hyphens, and not every host takes that", p.Name)
 	}
-	// The host asks this of a plugin by itself, not in a marketplace.
-	if dir == "" && reserved.MatchString(strings.ToLower(p.Name)) {
-		v.report(file, "the name %q is reserved: the host keeps names that begin with claude- or anthropic- for its maker", p.Name)
+	// The host asks this of a plugin by itself; in a marketplace, of its entry.
+	if dir == "" {
+		v.reserved(file, "/name", p.Name)
 	}
 	for _, key := range []struct{ name, value string }{
 		{"version", p.Version}, {"description", p.Description}, {"license", p.License}, {"repository", p.Repository},
@@ -210,126 +345,17 @@ func (v *validator) manifest(dir string, p pluginFileJSON) {
 		v.advise(file, "userConfig has %d options: want at most three options, since the host reminds the user of each one that is unset", len(p.UserConfig))
 	}
 	var all map[string]any
-	if json.Unmarshal(v.tree[file].Data, &all) != nil {
+	if json.Unmarshal(withoutMark(v.tree[file].Data), &all) != nil {
 		return
 	}
-	for _, key := range []string{"hooks", "commands", "agents", "skills", "outputStyles", "mcpServers", "lspServers"} {
-		if _, ok := all[key]; ok && v.ours {
-			v.advise(file, "unknown key %q: the host finds these where they are, and would load what is named here as well a second time", key)
-		}
-		v.paths(dir, key, all[key])
-	}
-}
-
-// paths checks that the files a key of plugin.json names are there.
-func (v *validator) paths(dir, key string, value any) {
-	switch value := value.(type) {
-	case []any:
-		for _, item := range value {
-			v.paths(dir, key, item)
-		}
-	case string:
-		name, ok := strings.CutPrefix(value, ".")
-		inside := path.Join(".", strings.TrimPrefix(name, "/"))
-		switch {
-		case !ok || name != "" && name[0] != '/' || strings.Contains(name, ".."):
-			if !strings.Contains(value, "://") { // a bundle of servers may be elsewhere
-				v.report(dir+pluginFile, "%s names %q: want a path in the plugin that begins with ./", key, value)
-			}
-		case key == "agents" && !strings.HasSuffix(name, ".md"):
-			v.report(dir+pluginFile, "%s names %q: want a Markdown file", key, value)
-		case key == "hooks" && inside == hooksFile:
-			v.warn(dir+pluginFile, "%s names %q, which the host finds by itself and would load a second time", key, value)
-		case !v.tree.holds(path.Join(dir, inside)):
-			v.report(dir+pluginFile, "%s names %q, which is not in the plugin", key, value)
-		}
-	}
-}
-
-// servers checks .mcp.json, if there is one.
-func (v *validator) servers(dir string) {
-	file := dir + ".mcp.json"
-	f, ok := v.tree[file]
-	if !ok {
-		return
-	}
-	var all map[string]any
-	if err := json.Unmarshal(f.Data, &all); err != nil {
-		v.report(file, "not valid JSON: %v", err)
-		return
-	}
-	if inner, ok := all["mcpServers"].(map[string]any); ok {
-		all = inner
-	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		server, _ := all[name].(map[string]any)
-		want := "command"
-		if kind, _ := server["type"].(string); kind != "" && kind != "stdio" {
-			want = "url"
-		}
-		if s, _ := server[want].(string); s == "" && server["type"] != "sdk" {
-			v.report(file, "the server %q has no %q, so the host leaves it out", name, want)
-		}
-	}
-}
-
-// rooted finds the files of a plugin that a command line names.
-var rooted = regexp.MustCompile(`("?)\$\{CLAUDE_PLUGIN_ROOT\}"?/([A-Za-z0-9_./-]*[A-Za-z0-9_-])`)
-
-// hooks checks hooks/hooks.json, if there is one, as the host does.
-func (v *validator) hooks(dir string) {
-	file := dir + hooksFile
-	var hooks hostHooksJSON
-	if _, ok := v.tree[file]; !ok || !v.read(file, "host-hooks", &hooks) {
-		return
-	}
-	if hooks.Hooks == nil && hooks.Modules == nil {
-		v.report(file, "%q is missing", "hooks")
-	}
-	known := words(allEvents())
-	for _, event := range slices.Sorted(maps.Keys(hooks.Hooks)) {
-		if !slices.Contains(known, event) {
-			v.warn(file, "the host has no event %q and passes it over%s", event, didYouMean(event, known))
-		}
-		for _, group := range hooks.Hooks[event] {
-			for _, h := range group.Hooks {
-				v.hook(dir, event, h)
+	if v.ours {
+		for _, key := range []string{"hooks", "commands", "agents", "skills", "outputStyles", "mcpServers", "lspServers"} {
+			if _, ok := all[key]; ok {
+				v.advise(file, "unknown key %q: the host finds these where they are, and would load what is named here as well a second time", key)
 			}
 		}
 	}
-}
-
-// hook checks one handler of any plugin.
-func (v *validator) hook(dir, event string, h map[string]any) {
-	command, _ := h["command"].(string)
-	args, exec := h["args"].([]any)
-	if h["type"] != "command" {
-		return
-	}
-	if h["timeout"] == nil {
-		v.advise(dir+hooksFile, "a hook of %s has no timeout", event)
-	}
-	if exec && strings.ContainsAny(strings.ReplaceAll(command, "${CLAUDE_PLUGIN_ROOT}", ""), " \t") {
-		v.warn(dir+hooksFile, "a hook of %s starts the program %q, and with args no shell takes that apart", event, command)
-	}
-	if !exec {
-		v.advise(dir+hooksFile, "a hook of %s goes through a shell, which differs from system to system: exec form has command and args", event)
-	}
-	for i, text := range append([]any{command}, args...) {
-		line, _ := text.(string)
-		for _, m := range rooted.FindAllStringSubmatchIndex(line, -1) {
-			name := line[m[4]:m[5]]
-			if !exec && m[2] == m[3] {
-				v.warn(dir+hooksFile, "a hook of %s has ${CLAUDE_PLUGIN_ROOT} without quotes, which fails where the path has a space", event)
-			}
-			switch f, ok := v.tree[path.Join(dir, name)]; {
-			case !ok && !v.tree.holds(path.Join(dir, name)) && !bundled(name):
-				v.warn(dir+hooksFile, "a hook of %s names %q, which is not in the plugin", event, name)
-			case ok && i == 0 && m[0] == 0 && f.Mode&0o111 == 0:
-				v.warn(path.Join(dir, name), "a hook starts this file and it is not executable")
-			}
-		}
-	}
+	v.inline(dir, all)
 }
 
 // ourHooks checks hooks/hooks.json of a plugin of ours, and holds its command

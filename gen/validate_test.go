@@ -56,7 +56,7 @@ func TestValidateRefuses(t *testing.T) {
 		"source without ./ (F45)":       {put("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"plugins/first","description":"x","version":"1.0.0"}]}`), `1:92: "plugins/first" does not fit: want a path in the marketplace that begins with ./`},
 		"source to nowhere":             {put("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"./plugins/third","description":"x","version":"1.0.0"}]}`), `the source "./plugins/third" of first is not a plugin`},
 		"plugin twice":                  {put("marketplace/"+marketFile, `{"name":"tools","description":"x","owner":{"name":"x"},"plugins":[{"name":"first","source":"./plugins/first","description":"x","version":"1.0.0"},{"name":"first","source":"./plugins/first","description":"x","version":"1.0.0"}]}`), `duplicate plugin "first"`},
-		"no JSON":                       {put(first+hooksFile, "{"), first + hooksFile + ": not valid JSON"},
+		"no JSON":                       {put(first+hooksFile, "{"), first + hooksFile + ":1:1: not valid JSON"},
 		"two values":                    {put(first+hooksFile, `{"description":"x","hooks":{}} {}`), first + hooksFile + ":"},
 		"plugin.json at the root":       {put(first+"plugin.json", "{}"), first + "plugin.json: a plugin.json at the root of a plugin silences its hooks in other hosts"},
 		"CLAUDE.md at the root":         {put(first+"CLAUDE.md", "x"), first + "CLAUDE.md: a CLAUDE.md at the root"},
@@ -87,7 +87,7 @@ func TestValidateRefuses(t *testing.T) {
 // refused returns what a host or, in a plugin of ours, a house rule has against
 // the tree.
 func refused(t tree) error {
-	ps, _ := t.validate()
+	ps, _ := t.validate(false)
 	return ps.err()
 }
 
