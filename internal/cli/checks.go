@@ -29,9 +29,13 @@ import (
 )
 
 const (
-	binVar = "CCRELOAD_BIN" // a runtime that goes before all others
+	binVar      = "CCRELOAD_BIN"      // a runtime that goes before all others
+	downloadVar = "CCRELOAD_DOWNLOAD" // whether the launcher fetches one: off, or now
+	noDownload  = "off"
+	downloadNow = "now"
 
 	versionTimeout = 10 * time.Second // for another program to name its version
+	fetchTimeout   = 6 * time.Minute  // for the launcher to fetch a runtime; it has limits of its own
 	askGrace       = 100 * time.Millisecond
 
 	// namesItself is the first client that tells hooks its process (docs/host.md,
@@ -113,7 +117,7 @@ func (c *checkup) client() {
 			return
 		}
 	}
-	out, err := c.ask(exec.Command(path, "--version"))
+	out, err := c.ask(versionTimeout, exec.Command(path, "--version"))
 	version, _, _ := strings.Cut(out, " ")
 	if err != nil || !host.AtLeast(version, "0") {
 		c.Note(check, "", "version unknown: %q does not tell it", path)
@@ -154,8 +158,8 @@ func (c *checkup) installation() {
 }
 
 // ask runs another program and returns the first line it writes.
-func (c *checkup) ask(cmd *exec.Cmd) (string, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, versionTimeout)
+func (c *checkup) ask(timeout time.Duration, cmd *exec.Cmd) (string, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, timeout)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -300,25 +304,29 @@ func quoteAll(paths []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// runtime starts the plugin's launcher, to see which runtime it finds.
+// runtime starts the plugin's launcher, to see which runtime it finds. Where the
+// one of the plugin's version is missing, it has it fetched.
 func (c *checkup) runtime(p installed) {
 	const check = "runtime"
 	for _, path := range damaged(p) {
 		c.Bad(check, "delete it: the next session fetches it anew", "%q is not the released runtime: it is empty, cut off, or something else", path)
 	}
-	launcher := filepath.Join(p.Root, "bin", "ccreload")
-	cmd := exec.Command("/bin/sh", launcher, "version", "--path")
-	if runtime.GOOS == "windows" {
-		cmd = exec.Command(launcher+".exe", "version", "--path")
+	said, err := c.launch(p, versionTimeout)
+	version, path, _ := strings.Cut(said, " ")
+	missing := err != nil || version != p.Version && p.Data != "" && state.Within(state.RealPath(p.Data), path)
+	if missing && c.env.Getenv(downloadVar) != noDownload {
+		said, err = c.launch(p, fetchTimeout, downloadVar+"="+downloadNow)
+		version, path, _ = strings.Cut(said, " ")
 	}
-	cmd.Env = append(os.Environ(), host.Host{Root: p.Root, Data: p.Data}.Vars()...)
-	said, err := c.ask(cmd)
 	if err != nil {
 		c.Bad(check, "start a session, which fetches the runtime once; without a network set "+binVar+" to one from the releases page",
 			"%s finds no runtime, so its hooks do nothing: %v", p.Name, err)
 		return
 	}
-	version, path, _ := strings.Cut(said, " ")
+	if cause := notFetched(p); cause != "" {
+		c.Bad(check, "set right what it says and run `ccreload doctor` again; without a network set "+binVar+" to one from the releases page",
+			"the runtime of %s %s is missing: %s", p.Name, p.Version, cause)
+	}
 	if version != "devel" && !host.AtLeast(version, "0") {
 		c.Bad(check, reinstall(p), "what %s runs is no runtime: asked for its version, it says %q", p.Name, term.Cut(said, 60))
 		return
@@ -329,6 +337,28 @@ func (c *checkup) runtime(p installed) {
 		return
 	}
 	c.OK(check, "%s runs %s, version %s: %s", p.Name, path, version, why)
+}
+
+// launch has the launcher of p start its runtime, which says its version and path.
+func (c *checkup) launch(p installed, timeout time.Duration, vars ...string) (string, error) {
+	launcher := filepath.Join(p.Root, "bin", "ccreload")
+	cmd := exec.Command("/bin/sh", launcher, "version", "--path")
+	if runtime.GOOS == "windows" {
+		cmd = exec.Command(launcher+".exe", "version", "--path")
+	}
+	cmd.Env = append(append(os.Environ(), host.Host{Root: p.Root, Data: p.Data}.Vars()...), vars...)
+	return c.ask(timeout, cmd)
+}
+
+// notFetched returns what the launcher has noted of its last download, "" where
+// that went well.
+func notFetched(p installed) string {
+	note, err := os.ReadFile(filepath.Join(p.Data, "retry-"+p.Version))
+	_, cause, ok := strings.Cut(string(note), "\n")
+	if p.Data == "" || err != nil || !ok {
+		return ""
+	}
+	return firstLine(cause)
 }
 
 // damaged lists the cached runtimes of p's version that do not have the sha256

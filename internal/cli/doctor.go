@@ -18,7 +18,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Check the installation and suggest fixes",
 		Long: `Check the installation and suggest fixes: the plugins and their runtime, the
 client, directories and permissions, settings, the status line, the state of
-this project, and recent errors. Nothing is changed.
+this project, and recent errors. Nothing is changed, but that a runtime which is
+missing is fetched, unless CCRELOAD_DOWNLOAD is off.
 
 The exit code is 0 without problems and 1 with at least one.`,
 		Example: `  ccreload doctor
