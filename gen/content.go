@@ -84,6 +84,23 @@ func (e *emitter) unused(i int) {
 	}
 }
 
+// strangers warns of what lies in gen/content and belongs to no plugin.
+func (e *emitter) strangers() {
+	names := make([]string, len(e.m.Plugins))
+	for i, p := range e.m.Plugins {
+		names[i] = p.Name
+	}
+	entries, err := fs.ReadDir(e.files, contentDir)
+	if err != nil {
+		return // what is needed of it has been missed
+	}
+	for _, d := range entries {
+		if !slices.Contains(names, d.Name()) && d.Name() != ".gitkeep" {
+			e.warnings = append(e.warnings, finding{File: path.Join(contentDir, d.Name()), Message: fmt.Sprintf("no plugin in the manifest is called %q, so nothing uses this%s", d.Name(), didYouMean(d.Name(), names))})
+		}
+	}
+}
+
 // pair is a key of a frontmatter with its value as YAML.
 type pair struct{ Key, Value string }
 

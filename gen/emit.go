@@ -35,6 +35,7 @@ func emit(m *manifest, files fs.FS, sums []checksum) (t tree, warnings Problems,
 	for i := range m.Plugins {
 		e.plugin(i)
 	}
+	e.strangers()
 	e.json("marketplace/"+marketFile, m.market("./plugins/"))
 	e.json(marketFile, m.market("./"+pluginsDir+"/"))
 	e.add(optionsPath, []byte(m.optionsPage()), 0o644)

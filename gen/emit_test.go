@@ -266,7 +266,7 @@ func TestRecordingsAreValid(t *testing.T) {
 		`{"t":1e999,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"}}`:                                                               "number 1e999 is not a valid number: too large",
 		`{"t":1e99999999,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop","x":[{"y":1}]}}`:                                            "number 1e99999999 is not a valid number: too large",
 		`{"t":0,"event":"Stop","env":{},"payload":{"hook_event_name":"Stop"},"x":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`: "nested more than 60 deep",
-		"\ufeff{}": "r.jsonl:1:1: not valid JSON",
+		"\ufeff{}": "r.jsonl:1:1: the file begins with a byte order mark",
 		"{\x00}":   "r.jsonl:1:2: the file is not text",
 		`{"t":0,"event":"Stop","env":{},"payload":{}}`:                                  `"hook_event_name" is missing`,
 		`{"t":0,"env":{},"payload":{"hook_event_name":"Stop"},"transcript_rows":["x"]}`: "want a mapping, found a string",

@@ -3,6 +3,7 @@ package gen
 import (
 	"encoding/json"
 	"io/fs"
+	"path"
 	"reflect"
 	"strings"
 	"testing"
@@ -156,12 +157,17 @@ func TestForeignContent(t *testing.T) {
 		"a link":          {path: "files/link", mode: fs.ModeSymlink, refuse: `"gen/content/3_in.One/files/link" is a link`},
 		"twice":           {path: "files/hooks/hooks.json", text: "{}", refuse: "would be a file that comes from the manifest already"},
 		"twice, section":  {path: "files/agents/a.md", refuse: `duplicate section "agents/a.md"`},
-		"braces in prose": {path: "do.md", text: "Write {{x}}.", refuse: `do.md:1:1: function "x" not defined; where {{ is part of the text, write {{"{{"}}`},
+		"braces in prose": {path: "do.md", text: "Write {{x}}.", refuse: `do.md:1:7: function "x" not defined; where {{ is part of the text, write {{"{{"}}`},
+		"dots in prose":   {path: "do.md", text: "a\nWrite {{ .x }}.", refuse: `do.md:2:10: the manifest has no "x" for prose; where {{ is part of the text, write {{"{{"}}`},
+		"open braces":     {path: "do.md", text: "a\nWrite {{", refuse: `do.md:2:7: unclosed action; where {{ is part of the text`},
+		"of nobody":       {path: "../3_in.On/x.md", warns: `gen/content/3_in.On: no plugin in the manifest is called "3_in.On", so nothing uses this; did you mean "3_in.One"?`},
+		"a server":        {path: "files/.mcp.json", text: `{"mcpServers":{"s":{"command":"${CLAUDE_PLUGIN_ROOT}/hooks/stop.py"}}}`, warns: "hooks/stop.py: a server starts this file and it is not executable"},
+		"a server's file": {path: "files/.mcp.json", text: `{"mcpServers":{"s":{"command":"node","args":["${CLAUDE_PLUGIN_ROOT}/gone.js"]}}}`, warns: `.mcp.json:1:46: the server "s" names "gone.js", which is not in the plugin`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			content := foreignContent(t)
-			content[dir+tt.path] = &fstest.MapFile{Data: []byte(tt.text), Mode: tt.mode}
+			content[path.Join(dir, tt.path)] = &fstest.MapFile{Data: []byte(tt.text), Mode: tt.mode}
 			_, warnings, err := emitForeign(t, foreign, content)
 			if tt.refuse != "" {
 				wants(t, err, tt.refuse)
@@ -195,6 +201,9 @@ func TestForeignRefuses(t *testing.T) {
 		"runtime of a name":    {"runtime: none}", "runtime: nil}", `"nil" does not fit: want none`},
 		"ours needs more":      {"{name: empty, runtime: none}", "{name: empty}", `1:1: "platforms" is missing`},
 		"agent twice":          {"    agents:\n", "    agents:\n      - {name: a, description: x, body: a.md}\n", `duplicate agent "a"`},
+		"key of plugin.json":   {"    files: files\n", "    files: files\n    mcpServers: {}\n", "unknown key \"mcpServers\"; it goes into `host:`"},
+		"key of frontmatter":   {"extra: {context: fork,", "context: fork, extra: {", "unknown key \"context\"; it goes into `extra:`"},
+		"key of a handler":     {"run: {type: prompt, prompt: Is it done?, timeout: 0.5}", "type: prompt, prompt: Is it done?", "unknown key \"prompt\"; it goes into `run:`"},
 		"spaces in a name":     {"name: 3_in.One", "name: 3 in One", `"3 in One" does not fit`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -202,8 +211,10 @@ func TestForeignRefuses(t *testing.T) {
 			if !strings.Contains(foreign, tt.old) {
 				t.Fatalf("foreign has no %q", tt.old)
 			}
-			_, _, err := emitForeign(t, strings.Replace(foreign, tt.old, tt.new, 1), foreignContent(t))
+			text := strings.Replace(foreign, tt.old, tt.new, 1)
+			_, _, err := emitForeign(t, text, foreignContent(t))
 			wants(t, err, tt.want)
+			placed(t, err, text)
 		})
 	}
 }

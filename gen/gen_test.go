@@ -178,3 +178,20 @@ func wants(t *testing.T, err error, text string) {
 		t.Errorf("problems are\n%s\nwant\n%s", ps, text)
 	}
 }
+
+// placed tests that each problem is one sentence with its place in the manifest
+// and the line that stands there.
+func placed(t *testing.T, err error, manifest string) {
+	t.Helper()
+	lines := strings.Split(manifest, "\n")
+	for _, p := range problems(err) {
+		switch {
+		case p.File != ManifestPath || p.Line < 1 || p.Line > len(lines) || p.Column < 1:
+			t.Errorf("it has no place: %s", p)
+		case p.Source != lines[p.Line-1]:
+			t.Errorf("it shows %q, and line %d is %q", p.Source, p.Line, lines[p.Line-1])
+		case strings.ContainsAny(p.Message, "\r\n") || strings.HasSuffix(p.Message, "."):
+			t.Errorf("it is not one sentence: %q", p.Message)
+		}
+	}
+}

@@ -167,8 +167,10 @@ func TestDecodeRefuses(t *testing.T) {
 			if !strings.Contains(small, tt.old) {
 				t.Fatalf("small has no %q", tt.old)
 			}
-			_, err := decode(ManifestPath, []byte(strings.Replace(small, tt.old, tt.new, 1)), nil)
+			text := strings.Replace(small, tt.old, tt.new, 1)
+			_, err := decode(ManifestPath, []byte(text), nil)
 			wants(t, err, tt.want)
+			placed(t, err, text)
 		})
 	}
 }

@@ -188,18 +188,30 @@ func execute(file, text string, data any, funcs template.FuncMap) (string, error
 //	template: FILE:3:9: executing "FILE" at <opt "x">: error calling opt: CAUSE
 var templateError = regexp.MustCompile(`(?s)^template: .*?:(\d+):(?:(\d+):)? (?:.*error calling \w+: )?(.*)$`)
 
+// noField has the name in an error about a field that there is not.
+var noField = regexp.MustCompile(`can't evaluate field (\S+) in type`)
+
 func templateProblem(file, text string, err error) finding {
+	unread := false // as a template at all
 	p := finding{File: file, Line: 1, Column: 1, Message: err.Error()}
 	if m := templateError.FindStringSubmatch(p.Message); m != nil {
 		p.Line, _ = strconv.Atoi(m[1])
 		column, _ := strconv.Atoi(m[2])
-		p.Column, p.Message = column+1, m[3]    // text/template counts from 0
-		if m[2] == "" && file != templatePath { // it cannot be read as a template at all
-			p.Message += "; where {{ is part of the text, write {{\"{{\"}}"
-		}
+		p.Column, p.Message, unread = column+1, m[3], m[2] == "" // text/template counts from 0
 	}
 	if lines := strings.Split(text, "\n"); p.Line <= len(lines) {
 		p.Source = lines[p.Line-1]
+	}
+	if before, _, ok := strings.Cut(p.Source, "{{"); ok && p.Column == 1 { // text/template does not say
+		p.Column = len([]rune(before)) + 1
+	}
+	field := noField.FindStringSubmatch(p.Message)
+	if field != nil && file != templatePath {
+		p.Message = fmt.Sprintf("the manifest has no %q for prose", field[1])
+	}
+	// An option that is misspelt is meant; anything else may be text.
+	if file != templatePath && (field != nil || unread) {
+		p.Message += "; where {{ is part of the text, write {{\"{{\"}}"
 	}
 	return p
 }

@@ -203,6 +203,9 @@ func notJSON(file string, data []byte, err error) Problems {
 		return problems(err)
 	}
 	f := finding{File: file, Message: "not valid JSON: " + err.Error()}
+	if rest := withoutMark(data); len(rest) < len(data) && json.Valid(rest) {
+		f.Message = "the file begins with a byte order mark, which the host takes for no JSON: save it as UTF-8 without one"
+	}
 	if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		f.Message = bad.Value + " is not a valid number: too large" // all else fits in an any
 	}
@@ -239,7 +242,11 @@ func (d *document) explain(base string, whole rule, e *jsonschema.ValidationErro
 	case *kind.AdditionalProperties:
 		known, _ := r["properties"].(rule)
 		for _, key := range k.Properties {
-			report(path+"/"+key+keySuffix, "unknown key %q%s", key, didYouMean(key, slices.Sorted(maps.Keys(known))))
+			hint := goesInto(known, key)
+			if hint == "" {
+				hint = didYouMean(key, slices.Sorted(maps.Keys(known)))
+			}
+			report(path+"/"+key+keySuffix, "unknown key %q%s", key, hint)
 			ps[len(ps)-1].ignored = r["additionalProperties"] == false && !refusesKeys.MatchString(path)
 		}
 	case *kind.Required:
@@ -336,6 +343,18 @@ func below(r rule, key string) rule {
 var articled = map[string]string{
 	"string": "a string", "integer": "a whole number", "number": "a number",
 	"boolean": "true or false", "object": "a mapping", "array": "a list", "null": "nothing",
+}
+
+// goesInto returns the end of a sentence about a key that one of the known keys
+// has below it.
+func goesInto(known rule, key string) string {
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		r, _ := known[name].(rule)
+		if inner, _ := r["properties"].(rule); inner[key] != nil {
+			return fmt.Sprintf("; it goes into `%s:`", name)
+		}
+	}
+	return ""
 }
 
 // didYouMean returns the end of a sentence about an unknown word: the nearest

@@ -202,18 +202,34 @@ func (v *validator) handler(dir, file, place, event string, h map[string]any) {
 			at = fmt.Sprintf("%s/args/%d", place, i-1)
 		}
 		line, _ := text.(string)
-		for _, m := range rooted.FindAllStringSubmatchIndex(line, -1) {
-			name := line[m[4]:m[5]]
-			if !exec && m[2] == m[3] {
-				v.note(v.at(file, at, "a hook of %s has ${CLAUDE_PLUGIN_ROOT} without quotes, which fails where the path has a space", event))
-			}
-			switch f, ok := v.tree[path.Join(dir, name)]; {
-			case !ok && !v.tree.holds(path.Join(dir, name)) && !bundled(name):
-				v.note(v.at(file, at, "a hook of %s names %q, which is not in the plugin", event, name))
-			case ok && i == 0 && m[0] == 0 && f.Mode&0o111 == 0:
-				v.warn(path.Join(dir, name), "a hook starts this file and it is not executable")
-			}
+		if m := rooted.FindStringSubmatchIndex(line); m != nil && !exec && m[2] == m[3] {
+			v.note(v.at(file, at, "a hook of %s has ${CLAUDE_PLUGIN_ROOT} without quotes, which fails where the path has a space", event))
 		}
+		v.named(dir, file, at, "a hook of "+event, line)
+		if i == 0 {
+			v.starts(dir, "a hook", line)
+		}
+	}
+}
+
+// named checks that the files of the plugin which a text names are there.
+func (v *validator) named(dir, file, at, who, text string) {
+	for _, m := range rooted.FindAllStringSubmatch(text, -1) {
+		if name := path.Join(dir, m[2]); !v.tree.holds(name) && !bundled(m[2]) {
+			v.note(v.at(file, at, "%s names %q, which is not in the plugin", who, m[2]))
+		}
+	}
+}
+
+// starts checks the run bit of the file that a command line begins with.
+func (v *validator) starts(dir, who, command string) {
+	m := rooted.FindStringSubmatchIndex(command)
+	if m == nil || m[0] != 0 {
+		return
+	}
+	name := path.Join(dir, command[m[4]:m[5]])
+	if f, ok := v.tree[name]; ok && f.Mode&0o111 == 0 {
+		v.warn(name, "%s starts this file and it is not executable", who)
 	}
 }
 
@@ -249,14 +265,14 @@ func (v *validator) inline(dir string, all map[string]any) {
 	for at, value := range flat("/mcpServers", all["mcpServers"]) {
 		switch value := value.(type) {
 		case map[string]any:
-			v.servers(file, at, value, options, false)
+			v.servers(dir, file, at, value, options, false)
 		case string:
 			if name, ok := inside(value); ok && name != serversFile && strings.HasSuffix(name, ".json") && v.tree.hasFile(dir+name) {
-				v.serversIn(dir+name, options)
+				v.serversIn(dir, dir+name, options)
 			}
 		}
 	}
-	v.serversIn(dir+serversFile, options)
+	v.serversIn(dir, dir+serversFile, options)
 }
 
 // flat returns the value at a place, or, of a list, each item with its place.
@@ -329,7 +345,7 @@ func declared(all map[string]any) map[string]bool {
 
 // serversIn checks a file of MCP servers, if there is one. In a marketplace the
 // host does not look at it, nor at frontmatter.
-func (v *validator) serversIn(file string, options map[string]bool) {
+func (v *validator) serversIn(dir, file string, options map[string]bool) {
 	defer v.unlessListed()()
 	if _, ok := v.tree[file]; !ok {
 		return
@@ -344,7 +360,7 @@ func (v *validator) serversIn(file string, options map[string]bool) {
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		v.servers(file, at, value, options, true)
+		v.servers(dir, file, at, value, options, true)
 	case []any: // no servers
 	default:
 		v.reportAt(file, at, "want a mapping of servers by their names")
@@ -356,7 +372,7 @@ var wanted = regexp.MustCompile(`\$\{user_config\.([^}]+)\}`)
 
 // servers checks MCP servers by their names: in a file, or as a part of
 // plugin.json that has been held against its schema already.
-func (v *validator) servers(file, at string, all map[string]any, options map[string]bool, own bool) {
+func (v *validator) servers(dir, file, at string, all map[string]any, options map[string]bool, own bool) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		place := at + "/" + name
 		server, ok := all[name].(map[string]any)
@@ -382,7 +398,10 @@ func (v *validator) servers(file, at string, all map[string]any, options map[str
 				v.reportAt(file, place+"/url", "%q is not an address such as https://host/path", address)
 			}
 		}
+		command, _ := server["command"].(string)
+		v.starts(dir, "a server", command)
 		for at, text := range texted(place, server) {
+			v.named(dir, file, at, fmt.Sprintf("the server %q", name), text)
 			for _, m := range wanted.FindAllStringSubmatch(text, -1) {
 				if !options[m[1]] && !options[name+"/"+m[1]] {
 					v.reportAt(file, at, "${user_config.%s} is not an option of the plugin: declare it as userConfig%s", m[1], didYouMean(m[1], slices.Sorted(maps.Keys(options))))
