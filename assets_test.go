@@ -39,7 +39,7 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("there is a plugin %q", name)
 		}
 	}
-	if !strings.Contains(ccreload.PluginTemplate, "\n-- bin/ccreload --\n") {
+	if !strings.Contains(ccreload.PluginTemplate, "\n-- bin/{{.Runtime.Name}} --\n") {
 		t.Error("plugin.tmpl has no launcher")
 	}
 }

@@ -3,12 +3,12 @@ package gen
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"time"
 
@@ -19,50 +19,116 @@ import (
 // a build that is repeated has the same bytes.
 var zipTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// windowsRuntime is the name under which exec form finds a program on
-// Windows. It is the amd64 one, which the arm64 systems can run as well.
-const (
-	windowsRuntime  = runtimeFile + ".exe"
-	windowsPlatform = platform("windows/amd64")
-)
+// windowsPlatform is the one whose program has the name under which exec form
+// finds it on Windows. The arm64 systems can run it as well.
+const windowsPlatform = platform("windows/amd64")
 
-// readRuntimes finds the runtime of each platform in dir, as goreleaser lays
-// its builds out (ccreload_OS_ARCH…/ccreload) or as release assets are named
-// (ccreload-OS-ARCH). Windows names end in .exe.
-func readRuntimes(dir string, platforms []platform) (map[platform][]byte, error) {
-	out := map[platform][]byte{}
-	for _, p := range platforms {
-		program := path.Base(runtimeFile)
-		if p.os() == "windows" {
-			program += ".exe"
-		}
-		var found []string
-		for _, pattern := range []string{
-			path.Base(p.binary()),
-			fmt.Sprintf("ccreload_%s_%s*/%s", p.os(), p.arch(), program),
-		} {
-			names, err := fs.Glob(os.DirFS(dir), pattern)
-			if err != nil {
-				return nil, err
+// Bundling says where the programs of a bundle come from.
+type Bundling struct {
+	// Binaries is the directory of builds, "" for none.
+	Binaries string
+	// Fetch downloads what is not there, nil for nothing.
+	Fetch  func(url string) ([]byte, error)
+	Getenv func(string) string
+	// Record notes what the version now stands for.
+	Record bool
+}
+
+// Bundle is what a release publishes beside its archives.
+type Bundle struct {
+	Files   map[string][]byte // by name
+	Missing []string          // programs that are in no zip, by the name of their asset
+}
+
+// builds are the programs of a bundle, by the name of their asset.
+type builds map[string][]byte
+
+// collect finds the programs that the launchers of p start: a build in a directory,
+// or a download. What the release of another project is held to has its pinned
+// sums, wherever it comes from.
+func (p *Project) collect(from Bundling) (found builds, sums []checksum, missing []string, err error) {
+	pinned, err := readChecksums(p.root.FS())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	found = builds{}
+	for _, l := range p.manifest.programs() {
+		some := false
+		for _, platform := range p.manifest.Platforms {
+			asset := platform.asset(l.Name)
+			want := sum(pinned, asset)
+			data, err := readBuild(from.Binaries, l.Name, platform)
+			if err == nil && data == nil && from.Fetch != nil {
+				data, err = l.fetch(from, asset, want)
 			}
-			found = append(found, names...)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			switch {
+			case data != nil && l.released && want != "" && hash(data) != want:
+				return nil, nil, nil, problem.Input("take the one from the release, or have it fetched with --fetch", "%s in %q is not that of %s: its sha256 is %s, not %s", asset, from.Binaries, l, hash(data), want)
+			case data != nil:
+				some, found[asset], want = true, data, hash(data)
+			case !l.released:
+				want = "" // of what was built before
+			}
+			if data == nil {
+				missing = append(missing, asset)
+			}
+			if want != "" {
+				sums = append(sums, checksum{want, asset})
+			}
 		}
-		if len(found) == 0 {
-			return nil, problem.Input("build it first, for all platforms of the manifest", "there is no runtime for %s in %q", p, dir)
+		if !some {
+			return nil, nil, nil, problem.Input("build it first, for the platforms of the manifest, or have what is released fetched with --fetch", "there is no %s for any platform in %q", l.Name, from.Binaries)
 		}
-		data, err := readFile(os.DirFS(dir), filepath.ToSlash(dir), found[0])
+	}
+	return found, sums, missing, nil
+}
+
+// readBuild finds a program in dir, as goreleaser lays its builds out
+// (NAME_OS_ARCH…/NAME) or as release assets are named (NAME-OS-ARCH); nil where
+// it is not there.
+func readBuild(dir, name string, p platform) ([]byte, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	for _, pattern := range []string{
+		p.asset(name),
+		fmt.Sprintf("%s_%s_%s*/%s", name, p.os(), p.arch(), name+p.exe()),
+	} {
+		found, err := fs.Glob(os.DirFS(dir), pattern)
 		if err != nil {
 			return nil, err
 		}
-		out[p] = data
+		if len(found) > 0 {
+			return readFile(os.DirFS(dir), filepath.ToSlash(dir), found[0])
+		}
 	}
-	return out, nil
+	return nil, nil
 }
 
-// bundle returns what a release publishes beside the archives, by file name: a
-// zip for each plugin of t, the tree of m, with the runtimes of all platforms
-// inside, and a marketplace.json that names them by URL and sha256.
-func (m *manifest) bundle(t tree, runtimes map[platform][]byte) (map[string][]byte, error) {
+// fetch downloads an asset of the release, whose sha256 has to be known.
+func (l launched) fetch(from Bundling, asset, want string) ([]byte, error) {
+	if want == "" {
+		return nil, problem.Input(fmt.Sprintf("put the checksums.txt of the release there: %s/releases/download/v%s/checksums.txt", l.Repository, l.Version),
+			"%s cannot be fetched: %s has no sha256 for it", asset, checksumsPath)
+	}
+	base := cmp.Or(from.Getenv(l.Var()+"_DOWNLOAD_BASE"), l.Repository+"/releases/download")
+	url := fmt.Sprintf("%s/v%s/%s", base, l.Version, asset)
+	data, err := from.Fetch(url)
+	if err != nil {
+		return nil, problem.Input("try again, or put it into the directory of --binaries", "%s cannot be fetched: %w", url, err)
+	}
+	if got := hash(data); got != want {
+		return nil, problem.Input("ask the publisher what it is; it was thrown away", "%s is not what was released: its sha256 is %s, not %s", url, got, want)
+	}
+	return data, nil
+}
+
+// bundle returns a zip for each plugin of t, the tree of m, with its program for
+// each platform inside, and a marketplace.json that names them by URL and sha256.
+func (m *manifest) bundle(t tree, found builds) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	market := m.market("")
 	for i := range m.Plugins {
@@ -71,15 +137,17 @@ func (m *manifest) bundle(t tree, runtimes map[platform][]byte) (map[string][]by
 			continue
 		}
 		files := t.sub(pluginDir(p.Name))
-		for platform, data := range runtimes {
-			if !p.ours() {
-				break
+		prog, launches := m.program(p)
+		for _, platform := range m.Platforms {
+			data := found[platform.asset(prog.Name)]
+			if !launches || data == nil {
+				continue
 			}
-			name := platform.binary()
+			name := platform.asset(prog.Name)
 			if platform == windowsPlatform {
-				name = windowsRuntime
+				name = prog.Name + platform.exe()
 			}
-			files[name] = file{Data: data, Mode: 0o755}
+			files["bin/"+name] = file{Data: data, Mode: 0o755}
 		}
 		data, err := pack(files)
 		if err != nil {
@@ -129,48 +197,42 @@ func pack(t tree) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Bundle packs the plugins with the runtimes and, with record, notes their
+// Bundle packs the plugins with their programs and, with Record, notes the
 // checksums (gen/checksums.txt) and contents (gen/released.json), so that the
 // version can never again stand for anything else. Content that differs from
-// what was released under this version is refused.
-//
-// binaries is the directory of the runtimes. The keys of the result are file
-// names.
-func (p *Project) Bundle(binaries string, record bool) (map[string][]byte, error) {
-	runtimes, err := readRuntimes(binaries, p.manifest.Platforms)
+// what was released under this version is refused. So is a bundle without any
+// build of a program; one for some of the platforms is not.
+func (p *Project) Bundle(from Bundling) (*Bundle, error) {
+	found, sums, missing, err := p.collect(from)
 	if err != nil {
 		return nil, err
 	}
-	var sums []checksum
-	var list bytes.Buffer
-	for _, platform := range p.manifest.Platforms {
-		sum := checksum{hash(runtimes[platform]), path.Base(platform.binary())}
-		sums = append(sums, sum)
-		fmt.Fprintf(&list, "%s  %s\n", sum.SHA256, sum.Name)
-	}
-	p.tree, p.warnings, err = emit(p.manifest, p.root.FS(), sums)
-	if err != nil {
+	if p.tree, p.warnings, err = emit(p.manifest, p.root.FS(), append([]checksum{}, sums...)); err != nil {
 		return nil, err
 	}
 	if err := p.Released(); err != nil {
 		return nil, err
 	}
-	bundle, err := p.manifest.bundle(p.tree, runtimes)
-	if err != nil || !record {
-		return bundle, err
+	files, err := p.manifest.bundle(p.tree, found)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bundle{files, missing}
+	if !from.Record {
+		return b, nil
 	}
 	releases, err := readReleases(p.root.FS())
 	if err != nil {
 		return nil, err
 	}
 	releases.record(p.manifest, p.tree)
-	_, err = write(p.root, tree{
-		checksumsPath: {Data: list.Bytes(), Mode: 0o644},
-		releasedPath:  {Data: encode(releases), Mode: 0o644},
-	}, nil, "")
-	if err != nil {
+	notes := tree{releasedPath: {Data: encode(releases), Mode: 0o644}}
+	if len(sums) > 0 {
+		notes[checksumsPath] = file{Data: listed(sums), Mode: 0o644}
+	}
+	if _, err = write(p.root, notes, nil, ""); err != nil {
 		return nil, err
 	}
 	_, err = p.Generate()
-	return bundle, err
+	return b, err
 }

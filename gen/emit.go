@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/problem"
 )
 
@@ -30,7 +31,9 @@ func emit(m *manifest, files fs.FS, sums []checksum) (t tree, warnings Problems,
 	}
 	e := &emitter{m: m, files: files, template: template, sums: sums, tree: tree{}, used: map[string]bool{}, copies: map[string]bool{}}
 	if sums == nil {
-		e.checksums()
+		if e.sums, err = readChecksums(files); err != nil {
+			e.fail("", err)
+		}
 	}
 	for i := range m.Plugins {
 		e.plugin(i)
@@ -113,6 +116,9 @@ func (e *emitter) plugin(i int) {
 	e.sections(i, dir)
 	if p.ours() {
 		e.hosts(i, e.tree.sub(pluginDir(p.Name)))
+	}
+	if _, ok := e.m.program(p); ok && !slices.ContainsFunc(p.Hooks, hook.downloads) {
+		e.warnings = append(e.warnings, e.m.doc.problem(at+"hooks", "nothing downloads the runtime of %s: only a hook without `run:` on %s or %s does", p.Name, host.SessionStart, host.UserPromptSubmit))
 	}
 	e.unused(i)
 }
@@ -225,24 +231,31 @@ type checksum struct{ SHA256, Name string }
 // checksumLine is what sha256sum prints, with a name that is no path.
 var checksumLine = regexp.MustCompile(`^([0-9a-f]{64}) [ *]([^ /\\]+)$`)
 
-// checksums reads the hashes of the release assets, if a release wrote them.
-func (e *emitter) checksums() {
-	text, err := readText(e.files, checksumsPath)
+// readChecksums returns the hashes of release assets that a project knows, none
+// before the first release. The error is Problems.
+func readChecksums(files fs.FS) ([]checksum, error) {
+	text, err := readText(files, checksumsPath)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		if problems(err) == nil {
 			err = Problems{{File: checksumsPath, Message: sentence(err)}}
 		}
-		e.fail("", err)
+		return nil, err
 	}
+	return parseChecksums(text)
+}
+
+func parseChecksums(text string) (sums []checksum, err error) {
+	var ps Problems
 	for at, line := range strings.Split(text, "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		m := checksumLine.FindStringSubmatch(line)
 		if m == nil {
-			e.ps = append(e.ps, finding{File: checksumsPath, Line: at + 1, Column: 1, Source: line, Message: "want a sha256 in lower case, two spaces and the name of a release asset"})
+			ps = append(ps, finding{File: checksumsPath, Line: at + 1, Column: 1, Source: line, Message: "want a sha256 in lower case, two spaces and the name of a release asset"})
 			continue
 		}
-		e.sums = append(e.sums, checksum{m[1], m[2]})
+		sums = append(sums, checksum{m[1], m[2]})
 	}
+	return sums, ps.err()
 }

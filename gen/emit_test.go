@@ -141,14 +141,14 @@ func TestChecksums(t *testing.T) {
 	sum := strings.Repeat("0123456789abcdef", 4)
 	content := smallContent(t)
 	file := *content["gen/content/first/go.md"]
-	file.Data = []byte("# of a release\n" + sum + "  tools-linux-amd64\n\n" + sum + " *tools.exe\n")
+	file.Data = []byte("# of a release\n" + sum + "  ccreload-linux-amd64\n\n" + sum + " *ccreload-windows-amd64.exe\n" + sum + "  ccreload_1.2.3.tar.gz\n" + sum + "  ccreload-linux-arm64\n")
 	content[checksumsPath] = &file
 	tree, _, err := emit(m, content, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := string(tree["marketplace/plugins/first/bin/checksums.txt"].Data)
-	if !strings.HasSuffix(got, "\n"+sum+"  tools-linux-amd64\n"+sum+"  tools.exe\n") {
+	if !strings.HasSuffix(got, "\n"+sum+"  ccreload-linux-amd64\n"+sum+"  ccreload-windows-amd64.exe\n") {
 		t.Errorf("checksums.txt is %s", got)
 	}
 	for _, bad := range []string{"abc  name", strings.ToUpper(sum) + "  name", sum, sum + "  ../name", sum + "  a b"} {

@@ -192,7 +192,7 @@ func TestForeignRefuses(t *testing.T) {
 		"prompt without text":  {", prompt: Is it done?", "", `"prompt" is missing`},
 		"command without one":  {"run: {command: python3, args", "run: {args", `"command" is missing`},
 		"unknown event":        {"WorktreeCreate", "WorktreeCreated", `the host has no event "WorktreeCreated"; did you mean "WorktreeCreate"?`},
-		"nothing to run":       {", async: true, run: {command: '\"${CLAUDE_PLUGIN_ROOT}\"/hooks/tree.sh'}", ", timeout: 5", `the hook says nothing to run, and our runtime is not in this plugin`},
+		"nothing to run":       {", async: true, run: {command: '\"${CLAUDE_PLUGIN_ROOT}\"/hooks/tree.sh'}", ", timeout: 5", `the hook says nothing to run, and the plugin has no runtime`},
 		"options":              {"    files: files\n", "    files: files\n    options: [{key: k, kind: text, default: \"\", scopes: [user], title: T, help: H}]\n", "a plugin without it has `host: {userConfig: …}`"},
 		"files outside":        {"files: files", "files: ../empty", `"../empty" leads out of the plugin's content directory`},
 		"files nowhere":        {"files: files", "files: nowhere", `there is no file "gen/content/3_in.One/nowhere"`},

@@ -16,6 +16,12 @@ import "embed"
 //go:embed manifest.yaml content
 var source embed.FS // what a fork starts from
 
+// releasedSums are the sha256 of the release this program is from, none in
+// a build of anything else.
+//
+//go:embed checksums.txt
+var releasedSums string
+
 // Where things are, relative to the root of a project, with slashes.
 const (
 	ManifestPath  = "gen/manifest.yaml"

@@ -108,16 +108,21 @@ func (p *plugin) hooksJSON() any {
 
 // handler returns what the host is told to do at h.
 func (p *plugin) handler(h hook) any {
-	if h.Run == nil {
+	args := []string{"hook", p.Name, string(h.Event)}
+	switch {
+	case h.Run != nil:
+		return h.handler()
+	case p.ours():
 		return handlerJSON{
 			Type:    "command",
 			Command: "${CLAUDE_PLUGIN_ROOT}/" + runtimeFile,
-			Args:    []string{"hook", p.Name, string(h.Event)},
+			Args:    args,
 			If:      h.If,
 			Timeout: h.Timeout,
 			Status:  h.Status,
 		}
 	}
+	h.Run = map[string]any{"command": "${CLAUDE_PLUGIN_ROOT}/bin/" + p.Runtime.Name, "args": args}
 	return h.handler()
 }
 

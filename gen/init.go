@@ -3,8 +3,12 @@ package gen
 import (
 	"bytes"
 	_ "embed"
+	"fmt"
 	"io/fs"
 	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/ccreload/ccreload/internal/problem"
 )
@@ -54,11 +58,61 @@ func Init(dir, template string, bare bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := pin(t, releasedSums); err != nil {
+		return nil, err
+	}
 	if err := start(dir, t); err != nil {
 		return nil, err
 	}
 	return t.paths(), nil
 }
+
+// pin has the fork t take its runtime from the release with these sums, which is
+// ours, and not from one of its own. Without sums it is left to the fork.
+func pin(t tree, sums string) error {
+	known, err := parseChecksums(sums)
+	if err != nil {
+		return err
+	}
+	var m manifest
+	text := string(t[ManifestPath].Data)
+	if err := yaml.Unmarshal([]byte(text), &m); err != nil {
+		return err
+	}
+	pins := m.pins(program{Name: stockRuntime}, known)
+	if len(pins) == 0 {
+		return nil
+	}
+	const before = "\nmarketplace:\n"
+	head, tail, ok := strings.Cut(text, before)
+	if !ok {
+		return fmt.Errorf("%s has no line %q", ManifestPath, strings.TrimSpace(before))
+	}
+	// The comment above the key stays with it.
+	at := strings.LastIndex(head, "\n\n") + 1
+	text = fmt.Sprintf(`%s
+# Which release of ccreload answers the hooks, whatever the version of these plugins.
+# %s has the sha256 of its files.
+runtime:
+  repository: %s
+  version: %s
+%s%s%s`, head[:at], checksumsPath, m.Repository, m.Version, head[at:], before, tail)
+	t[ManifestPath] = file{Data: []byte(text), Mode: 0o644}
+	t[checksumsPath] = file{Data: listed(pins), Mode: 0o644}
+	return nil
+}
+
+// listed returns sums as the lines of checksums.txt.
+func listed(sums []checksum) []byte {
+	var b bytes.Buffer
+	for _, s := range sums {
+		fmt.Fprintf(&b, "%s  %s\n", s.SHA256, s.Name)
+	}
+	return b.Bytes()
+}
+
+// Pinned reports whether Init takes the runtime of a fork from a release.
+func Pinned() bool { return strings.Contains(releasedSums, stockRuntime+"-") }
 
 // bareProject is a project that has nothing of ours.
 func bareProject(template string) tree {

@@ -18,6 +18,7 @@ type manifest struct {
 	License        string        `yaml:"license,omitempty"`    // an SPDX id
 	Author         string        `yaml:"author,omitempty"`
 	Marketplace    marketplace   `yaml:"marketplace"`
+	Runtime        *release      `yaml:"runtime,omitempty"` // without one, of this project and version
 	MinHostVersion string        `yaml:"min-host-version,omitempty"`
 	Platforms      []platform    `yaml:"platforms,omitempty"`
 	Windows        []host.Window `yaml:"windows,omitempty"`
@@ -44,22 +45,27 @@ func (p platform) os() string { os, _, _ := strings.Cut(string(p), "/"); return 
 // arch returns the CPU as Go names it.
 func (p platform) arch() string { _, arch, _ := strings.Cut(string(p), "/"); return arch }
 
-// binary returns the path, in a plugin, of the runtime bundled for p.
-func (p platform) binary() string {
-	name := runtimeFile + "-" + p.os() + "-" + p.arch()
+// asset returns what the file of program for p is called, in a release and in a
+// plugin's bin.
+func (p platform) asset(program string) string {
+	return program + "-" + p.os() + "-" + p.arch() + p.exe()
+}
+
+// exe returns what the name of a program ends in.
+func (p platform) exe() string {
 	if p.os() == "windows" {
-		name += ".exe"
+		return ".exe"
 	}
-	return name
+	return ""
 }
 
 // plugin is one plugin of the marketplace. Ours, those without `runtime:`, are
-// answered by the runtime of this project and have to keep its house rules.
+// answered by the stock runtime and have to keep its house rules.
 type plugin struct {
 	Name        string `yaml:"name"`
 	Title       string `yaml:"title,omitempty"`
 	Description string `yaml:"description,omitempty"`
-	Runtime     string `yaml:"runtime,omitempty"`
+	Runtime     runs   `yaml:"runtime,omitempty"`
 	// Source is where the host fetches a plugin from that is only listed here.
 	Source map[string]any `yaml:"source,omitempty"`
 
@@ -96,7 +102,7 @@ type plugin struct {
 }
 
 // ours reports whether the runtime of this project answers the hooks of p.
-func (p *plugin) ours() bool { return p.Runtime == "" && !p.elsewhere() }
+func (p *plugin) ours() bool { return p.Runtime == runs{} && !p.elsewhere() }
 
 // elsewhere reports whether p is only listed here: nothing is generated but its
 // entry in the marketplace.
@@ -119,6 +125,11 @@ type hook struct {
 	// Run is the handler in the words of the host, where our runtime is not it.
 	// What is in it wins over the keys above.
 	Run map[string]any `yaml:"run,omitempty"`
+}
+
+// downloads reports whether the launcher begins a download at h.
+func (h hook) downloads() bool {
+	return h.Run == nil && (h.Event == host.SessionStart || h.Event == host.UserPromptSubmit)
 }
 
 // prose is a command or a skill: Markdown that the host gives to the model.
@@ -205,6 +216,9 @@ func (m *manifest) profile(p *plugin) host.Profile {
 		MinHostVersion: m.MinHostVersion,
 		Options:        p.Options,
 		Windows:        m.Windows,
+	}
+	if prog, ok := m.program(p); ok && prog.Version != profile.Version {
+		profile.Runtime = prog.Version
 	}
 	if p.Prices {
 		profile.Prices = encode(m.Prices)

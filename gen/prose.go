@@ -17,13 +17,14 @@ import (
 type view struct {
 	Toolkit   *manifest
 	Plugin    *plugin
-	Ours      bool   // whether our runtime answers the hooks
-	License   string // of the plugin
+	Ours      bool     // whether our runtime answers the hooks
+	Runtime   *program // what the launcher starts, nil where there is none
+	License   string   // of the plugin
 	Readme    string
 	Commands  []page
 	Skills    []page
 	Agents    []page
-	Checksums []checksum
+	Checksums []checksum // of the runtime's release
 }
 
 // page is a command, a skill or an agent, its body with the numbers filled in.
@@ -54,8 +55,11 @@ func (e *emitter) view(i int) *view {
 		return out
 	}
 	v := &view{
-		Toolkit: e.m, Plugin: p, Ours: p.ours(), License: e.m.license(p), Checksums: e.sums,
+		Toolkit: e.m, Plugin: p, Ours: p.ours(), License: e.m.license(p),
 		Commands: pages("commands", p.Commands), Skills: pages("skills", p.Skills), Agents: pages("agents", p.Agents),
+	}
+	if prog, ok := e.m.program(p); ok {
+		v.Runtime, v.Checksums = &prog, e.m.pins(prog, e.sums)
 	}
 	if p.Readme != "" {
 		v.Readme = e.body(p, p.Readme, at+"readme")

@@ -111,6 +111,7 @@ func (r *rules) plugin(path string, m *manifest, p *plugin) {
 		r.network(path+"/network", m, p)
 	}
 	r.options(path+"/options", p)
+	r.program(path+"/runtime", m, p)
 	r.hooks(path+"/hooks", p)
 	commands := map[string]bool{}
 	for i, c := range p.Commands {
@@ -151,7 +152,8 @@ func (r *rules) file(path, name string) {
 func (r *rules) network(path string, m *manifest, p *plugin) {
 	unique(r, path, "host", p.Network, func(a access) string { return a.Host })
 	// The launcher downloads the runtime from there.
-	h := strings.ToLower(urlPattern.FindStringSubmatch(m.Repository)[1])
+	prog, _ := m.program(p)
+	h := strings.ToLower(urlPattern.FindStringSubmatch(prog.Repository)[1])
 	if !slices.ContainsFunc(p.Network, func(a access) bool { return a.Host == h }) {
 		r.report(path, "the host %q of the repository is not declared: the launcher downloads from it", h)
 	}
@@ -216,12 +218,16 @@ func (r *rules) hooks(path string, p *plugin) {
 	for i, h := range p.Hooks {
 		at := fmt.Sprintf("%s/%d", path, i)
 		switch {
-		case h.Run == nil && !p.ours():
-			r.report(at, "the hook says nothing to run, and our runtime is not in this plugin: add `run: {command: …}`")
-		case h.Run == nil && h.Async:
+		case h.Run == nil && p.Runtime.none:
+			r.report(at, "the hook says nothing to run, and the plugin has no runtime: add `run: {command: …}`")
+		case h.Run == nil && h.Async && p.ours():
 			r.report(at+"/async", "our runtime answers at once; async is for a hook with `run:`")
 		}
-		h.check(func(key, format string, args ...any) { r.report(at+"/"+key, format, args...) })
+		handler := h
+		if handler.Run == nil && !p.ours() {
+			handler.Run = map[string]any{} // the program of its author
+		}
+		handler.check(func(key, format string, args ...any) { r.report(at+"/"+key, format, args...) })
 		if ok && h.Run == nil && h.Event.Known() && !slices.Contains(known, h.Event) {
 			r.report(at+"/event", "the runtime does not answer the event %s of %s, so this hook would start a process each time and do nothing; take it out of hooks:", h.Event, p.Name)
 		}

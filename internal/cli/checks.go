@@ -196,11 +196,11 @@ func (c *checkup) plugin(p installed) {
 	if v := c.offered(p); v != "" && v != p.Version && host.AtLeast(v, p.Version) {
 		c.Note(check, update(p), "%s available (%s installed)", v, p.Version)
 	}
-	if mine := version(); host.AtLeast(mine, "0") && mine != p.Version {
-		if host.AtLeast(p.Version, mine) {
-			c.Note(check, "/reload-plugins, or restart Claude Code; in a shell, update the ccreload on your PATH", "%s installed, but this is ccreload %s", p.Version, mine)
+	if mine := version(); host.AtLeast(mine, "0") && mine != p.runtime() {
+		if host.AtLeast(p.runtime(), mine) {
+			c.Note(check, "/reload-plugins, or restart Claude Code; in a shell, update the ccreload on your PATH", "%s installed, but this is ccreload %s", p.runtime(), mine)
 		} else {
-			c.Note(check, update(p), "%s installed, and this is ccreload %s", p.Version, mine)
+			c.Note(check, update(p), "%s installed, and this is ccreload %s", p.runtime(), mine)
 		}
 	}
 	if len(c.Findings) == before {
@@ -313,7 +313,7 @@ func (c *checkup) runtime(p installed) {
 	}
 	said, err := c.launch(p, versionTimeout)
 	version, path, _ := strings.Cut(said, " ")
-	missing := err != nil || version != p.Version && p.Data != "" && state.Within(state.RealPath(p.Data), path)
+	missing := err != nil || version != p.runtime() && p.Data != "" && state.Within(state.RealPath(p.Data), path)
 	if missing && c.env.Getenv(downloadVar) != noDownload {
 		said, err = c.launch(p, fetchTimeout, downloadVar+"="+downloadNow)
 		version, path, _ = strings.Cut(said, " ")
@@ -325,15 +325,15 @@ func (c *checkup) runtime(p installed) {
 	}
 	if cause := notFetched(p); cause != "" {
 		c.Bad(check, "set right what it says and run `ccreload doctor` again; without a network set "+binVar+" to one from the releases page",
-			"the runtime of %s %s is missing: %s", p.Name, p.Version, cause)
+			"the runtime %s of %s is missing: %s", p.runtime(), p.Name, cause)
 	}
 	if version != "devel" && !host.AtLeast(version, "0") {
 		c.Bad(check, reinstall(p), "what %s runs is no runtime: asked for its version, it says %q", p.Name, term.Cut(said, 60))
 		return
 	}
 	why := whyRuns(path, c.env.Getenv(binVar), p)
-	if version != p.Version && version != "devel" {
-		c.Note(check, "", "%s is %s and runs %s, version %s: %s", p.Name, p.Version, path, version, why)
+	if version != p.runtime() && version != "devel" {
+		c.Note(check, "", "%s wants %s and runs %s, version %s: %s", p.Name, p.runtime(), path, version, why)
 		return
 	}
 	c.OK(check, "%s runs %s, version %s: %s", p.Name, path, version, why)
@@ -353,7 +353,7 @@ func (c *checkup) launch(p installed, timeout time.Duration, vars ...string) (st
 // notFetched returns what the launcher has noted of its last download, "" where
 // that went well.
 func notFetched(p installed) string {
-	note, err := os.ReadFile(filepath.Join(p.Data, "retry-"+p.Version))
+	note, err := os.ReadFile(filepath.Join(p.Data, "retry-"+p.runtime()))
 	_, cause, ok := strings.Cut(string(note), "\n")
 	if p.Data == "" || err != nil || !ok {
 		return ""
@@ -367,10 +367,10 @@ func damaged(p installed) []string {
 	if p.Data == "" {
 		return nil
 	}
-	sums, _ := os.ReadFile(filepath.Join(p.Root, "bin", "checksums.txt"))                // none pins nothing
-	cached, _ := filepath.Glob(filepath.Join(p.Data, "bin", "ccreload-"+p.Version+"-*")) // fails only for a bad pattern
+	sums, _ := os.ReadFile(filepath.Join(p.Root, "bin", "checksums.txt"))                  // none pins nothing
+	cached, _ := filepath.Glob(filepath.Join(p.Data, "bin", "ccreload-"+p.runtime()+"-*")) // fails only for a bad pattern
 	return slices.DeleteFunc(cached, func(path string) bool {
-		platform := strings.TrimPrefix(filepath.Base(path), "ccreload-"+p.Version+"-")
+		platform := strings.TrimPrefix(filepath.Base(path), "ccreload-"+p.runtime()+"-")
 		f, err := os.Open(path)
 		if err != nil {
 			return true

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -24,6 +25,9 @@ type installed struct {
 	Version string // of the plugin as installed
 	Profile host.Profile
 }
+
+// runtime returns the version of the runtime that answers its hooks.
+func (p installed) runtime() string { return cmp.Or(p.Profile.Runtime, p.Version) }
 
 // installedPlugins lists the plugins of ours in the host's own record, and the
 // one whose root the host has named to us, by id. A plugin of that name which

@@ -496,11 +496,11 @@ func TestLauncherAfterAnUpdate(t *testing.T) {
 			steps := []struct{ event, want string }{
 				{"PreToolUse", `^0\.0\.6 hook cc-reload PreToolUse$`},
 				{"SessionEnd", `^$`}, // nobody would see it
-				{"Stop", `^cc-reload is ` + f.version() + ` by now, and goes on with the runtime of 0\.0\.6 until its own is here\.$`},
+				{"Stop", `^cc-reload goes on with ccreload 0\.0\.6 until ` + f.version() + ` is here\.$`},
 				{"Stop", `^$`},
 				{"PreToolUse", `^0\.0\.6 hook`},
 				{"UserPromptSubmit", `^$`}, // fetches, and does not wait to see
-				{"UserPromptSubmit", `^cc-reload is .* until its own is here: .* the server answers 404\.$`},
+				{"UserPromptSubmit", `^cc-reload goes on with .* is here: .* the server answers 404\.$`},
 				{"SessionStart", `^$`},
 			}
 			for i, s := range steps {

@@ -16,6 +16,7 @@ import (
 type Profile struct {
 	Plugin         string   `json:"plugin"`
 	Version        string   `json:"version"`
+	Runtime        string   `json:"runtime,omitempty"` // its version, where that is not Version
 	MinHostVersion string   `json:"minHostVersion"`
 	Options        []Option `json:"options"`
 	Windows        []Window `json:"windows"`
@@ -144,6 +145,8 @@ func DecodeProfile(data []byte) (Profile, error) {
 			p.Plugin = text(value)
 		case "version":
 			p.Version = text(value)
+		case "runtime":
+			p.Runtime = text(value)
 		case "minHostVersion":
 			p.MinHostVersion = text(value)
 		case "options":

@@ -16,7 +16,8 @@ func checkCommand() *cobra.Command {
 		Short: "Report generated files that are missing, edited or orphaned",
 		Long: `Compare the files on disk with what generate would write, and name every
 difference: missing, edited by hand, wrong executable bit, orphaned. It also refuses content that differs from what was released under the
-same version (gen/released.json). Exit code 1 means that it found something.`,
+same version (gen/released.json), and a runtime of which no sha256 is known, since
+no user would get it. Exit code 1 means that it found something.`,
 		Example: `  ccreload-gen check
   ccreload-gen check -C my-plugins`,
 		Args: cobra.MaximumNArgs(1),
@@ -31,6 +32,11 @@ same version (gen/released.json). Exit code 1 means that it found something.`,
 				fmt.Fprintln(cmd.ErrOrStderr(), "hint: run `ccreload-gen generate`, and remove or move what is orphaned")
 			}
 			if err := failed(cmd, p.Released()); err != nil {
+				return err
+			}
+			warnings, err := p.Unpinned()
+			warn(cmd, warnings)
+			if err := failed(cmd, err); err != nil {
 				return err
 			}
 			if len(changes) > 0 {
