@@ -23,6 +23,7 @@ build: ## compile bin/ccreload and bin/ccreload-gen
 thorough: ## what make test takes samples of: a kill at every step, 10,000 simulated accounts
 	go test -count 1 -timeout 40m -run 'Malformed|Killed|TestScripts/handoff-killed' ./internal/cli -killed-every 1 -malformed 1000 -kills 150
 	go test -count 1 -timeout 40m -run Killed ./internal/git -killed-every 1
+	go test -count 1 -timeout 40m -run Killed ./internal/handoff -killed-every 1
 	go test -count 1 -timeout 40m -run Killed ./internal/later/dispatch -killed-every 1
 	go test -count 1 -timeout 40m -run Account ./internal/later/schedule -accounts 10000
 
@@ -43,7 +44,8 @@ demo: build ## replay three recorded sessions through the real binary
 .PHONY: test
 test: ## run the tests (two or three minutes on two idle cores)
 	@echo 'two or three minutes on two idle cores, longer on a busy machine'
-	go test -timeout 30m ./...
+	@# make lint vets.
+	go test -vet=off -timeout 30m ./...
 
 .PHONY: race
 race: ## run the tests with the race detector, which needs cgo and a C compiler

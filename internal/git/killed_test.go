@@ -68,7 +68,7 @@ func childDoes(ctx context.Context, op, at string) error {
 }
 
 // every is how many changes are left out between two that a run is killed before.
-var every = flag.Int("killed-every", 7, "kill a run before every so many changes (make thorough: 1)")
+var every = flag.Int("killed-every", 11, "kill a run before every so many changes (make thorough: 1)")
 
 // killed runs op in processes that are killed before their first change, before
 // their second, and so on, each in a world of its own, and has check look at each.

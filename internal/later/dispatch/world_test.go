@@ -3,10 +3,12 @@
 package dispatch
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,8 +24,12 @@ import (
 
 func TestMain(m *testing.M) {
 	state.Flush = func(*os.File) error { return nil }
-	os.Exit(m.Run())
+	rc := m.Run()
+	os.RemoveAll(templates)
+	os.Exit(rc)
 }
+
+var templates string
 
 // client is a program that answers as Claude Code does: what it does with a prompt
 // stands in a file of shell beside it. Runs of the real one are in the acceptance
@@ -71,14 +77,41 @@ func newSerialWorld(t *testing.T) *world {
 	w.put(filepath.Join(w.bin, "claude"), client)
 	os.Chmod(filepath.Join(w.bin, "claude"), 0o755)
 	w.put(filepath.Join(w.bin, "auth"), loggedIn)
-	w.put(filepath.Join(w.repo, "a.txt"), "one\n")
-	w.git("init", "-q", "-b", "main")
-	w.git("config", "user.name", "Ann")
-	w.git("config", "user.email", "ann@example.org")
-	w.git("config", "commit.gpgsign", "false")
-	w.git("add", "-A")
-	w.git("commit", "-q", "-m", "start")
+	if err := os.CopyFS(w.repo, os.DirFS(template())); err != nil {
+		t.Fatal(err)
+	}
 	return w
+}
+
+// template is the repository that each world has a copy of.
+var template = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "dispatch-test-")
+	if err != nil {
+		panic(err)
+	}
+	templates = dir
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o644); err != nil {
+		panic(err)
+	}
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"},
+		{"config", "user.name", "Ann"},
+		{"config", "user.email", "ann@example.org"},
+		{"config", "commit.gpgsign", "false"},
+		{"add", "-A"},
+		{"commit", "-q", "-m", "start"},
+	} {
+		if out, err := inRepo(dir, args...).CombinedOutput(); err != nil {
+			panic(fmt.Sprintf("git %q: %v\n%s", args, err, out))
+		}
+	}
+	return dir
+})
+
+func inRepo(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
+	return cmd
 }
 
 func (w *world) app() string { return filepath.Join(w.home, ".cc-later") }
@@ -100,9 +133,7 @@ func (w *world) read(path string) string {
 
 func (w *world) git(args ...string) string {
 	w.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = w.repo, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
-	out, err := cmd.CombinedOutput()
+	out, err := inRepo(w.repo, args...).CombinedOutput()
 	if err != nil {
 		w.Fatalf("git %q: %v\n%s", args, err, out)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-var accounts = flag.Int("accounts", 200, "how many accounts to simulate (make thorough: 10000)")
+var accounts = flag.Int("accounts", 100, "how many accounts to simulate (make thorough: 10000)")
 
 // account is a simulated one: the true window of the server, a person who works at
 // odd hours, agents that take their time, and a scheduler that sees only what it
