@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,11 +38,14 @@ home and project, and print what the person would have seen and what the model
 would have been given. FILE may be - for stdin.
 
 Which hooks start for a call is decided as the host does it, by the hooks.json
-of the plugin's tree. A client that was recorded is stood in for by a live
-process from its first call to its last. Times in the transcript are moved to
-the present.`,
+of the plugin's tree. With --root, that may be any plugin: its own programs are
+started, in shell form by a shell, and their exit codes and answers taken as the
+host takes them. A client that was recorded is stood in for by a live process
+from its first call to its last. Times in the transcript are moved to the
+present.`,
 		Example: `  ccreload replay testdata/recordings/notify-ladder.jsonl
   ccreload replay --set context_budget_mode=snapshot --full snapshot-cycle.jsonl
+  ccreload replay --root my-plugin session.jsonl
   ccreload replay --json session.jsonl | jq '.calls[] | select(.message)'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, files []string) error {
@@ -63,8 +67,8 @@ the present.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.plugin, "plugin", registry.Plugins()[0].Name, "plugin whose hooks run")
-	flags.StringVar(&f.root, "root", "", "directory of the plugin's tree (default: found)")
+	flags.StringVar(&f.plugin, "plugin", "", "plugin whose hooks run (default: that of --root, else "+registry.Plugins()[0].Name+")")
+	flags.StringVar(&f.root, "root", "", "directory of the plugin's tree, any plugin's (default: found)")
 	flags.StringArrayVar(&f.set, "set", nil, "set an option of the plugin, as `KEY=VALUE`; may be repeated")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a recording")
 	flags.BoolVar(&f.full, "full", false, "print texts whole")
@@ -91,7 +95,8 @@ func (a *app) replay(file string, f replayFlags) (faults int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	env, config, err := splitOptions(profile, f.set)
+	f.plugin = profile.Plugin
+	set, err := splitOptions(root, profile, f.set)
 	if err != nil {
 		return 0, err
 	}
@@ -101,9 +106,9 @@ func (a *app) replay(file string, f replayFlags) (faults int, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
-	r := record.Replayer{Binary: binary, Root: root, Dir: dir, Env: env, Config: config}
+	r := record.Replayer{Binary: binary, Root: root, Dir: dir, Env: set.env, Config: set.config, Options: set.given, Matcher: matcher}
 	report := record.Report{Recording: strings.TrimSuffix(filepath.Base(file), ".jsonl"), Plugin: f.plugin}
-	t := record.Timeline{Out: a.stdout, Paint: term.Palette(a.colored()), Width: paperWidth, Full: f.full}
+	t := record.Timeline{Out: a.stdout, Paint: term.Palette(a.colored()), Width: paperWidth, Full: f.full, Handover: record.Ours(root)}
 	if w := term.Columns(a.stdout); w > 0 {
 		t.Width = min(w, maxWidth)
 	}
@@ -162,6 +167,10 @@ func (a *app) ownBinary() (string, error) {
 // pluginTree finds the tree of the plugin: where the user says, where the host
 // runs it from, around this binary, or in the working directory.
 func (a *app) pluginTree(f replayFlags, binary string) (string, host.Profile, error) {
+	plugin := f.plugin
+	if plugin == "" && f.root == "" {
+		plugin = registry.Plugins()[0].Name
+	}
 	var dirs []string
 	if f.root != "" {
 		dirs = append(dirs, f.root)
@@ -174,36 +183,61 @@ func (a *app) pluginTree(f replayFlags, binary string) (string, host.Profile, er
 			dirs = append(dirs, cwd)
 		}
 	}
-	root, profile, err := record.FindRoot(f.plugin, dirs...)
+	root, profile, err := record.FindRoot(plugin, dirs...)
 	if err != nil {
 		return "", host.Profile{}, problem.Input("name one with --root", "%w", err)
 	}
-	return root, profile, nil
+	// Hooks run in the throw-away project.
+	root, err = filepath.Abs(root)
+	return root, profile, err
+}
+
+// settings are options by what carries them at run time.
+type settings struct {
+	env    map[string]string // variables the host sets
+	config map[string]string // lines of the project's config file
+	given  map[string]string // by their keys, for a plugin without our runtime
 }
 
 // splitOptions turns KEY=VALUE pairs into what carries them at run time: the
 // variable the host sets, or, for an option that is only the project's, a line
-// of the project's config file.
-func splitOptions(profile host.Profile, pairs []string) (env, config map[string]string, err error) {
-	env, config = map[string]string{}, map[string]string{}
+// of the project's config file. Of a plugin without our runtime, only the host
+// knows what values an option takes.
+func splitOptions(root string, profile host.Profile, pairs []string) (settings, error) {
+	s := settings{env: map[string]string{}, config: map[string]string{}, given: map[string]string{}}
+	ours := record.Ours(root)
 	for _, pair := range pairs {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok {
-			return nil, nil, problem.Input("write it as --set KEY=VALUE", "--set %q is not an option and its value", pair)
+			return settings{}, problem.Input("write it as --set KEY=VALUE", "--set %q is not an option and its value", pair)
 		}
 		option, ok := profile.Option(key)
 		if !ok {
-			return nil, nil, problem.Input("`ccreload config get` lists the options", "%s has no option %q", profile.Plugin, key)
+			hint := "`ccreload config get` lists the options"
+			if !ours {
+				hint = "its options are the userConfig in its plugin.json"
+			}
+			return settings{}, problem.Input(hint, "%s has no option %q", profile.Plugin, key)
+		}
+		if !ours {
+			s.env[host.OptionVar(key)], s.given[key] = value, value
+			continue
 		}
 		value, err := option.Check(value)
 		if err != nil {
-			return nil, nil, problem.AsInput(err)
+			return settings{}, problem.AsInput(err)
 		}
 		if option.HasScope(host.ScopeUser) {
-			env[host.OptionVar(key)] = value
+			s.env[host.OptionVar(key)] = value
 		} else {
-			config[key] = value
+			s.config[key] = value
 		}
 	}
-	return env, config, nil
+	return s, nil
+}
+
+// matcher is what a plugin's hooks.json has for a regular expression.
+func matcher(expression, s string) bool {
+	re, err := regexp.Compile(expression)
+	return err == nil && re.MatchString(s)
 }

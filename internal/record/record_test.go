@@ -153,7 +153,7 @@ func TestStarted(t *testing.T) {
 		{host.Payload{Event: host.PreToolUse, Tool: "Bash"}, ""},
 	} {
 		var got []string
-		for _, h := range h.started(tt.p) {
+		for _, h := range h.started(tt.p, nil, nil) {
 			got = append(got, h.Args...)
 		}
 		if strings.Join(got, " ") != tt.want {

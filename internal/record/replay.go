@@ -2,13 +2,16 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -31,6 +34,9 @@ type Replayer struct {
 	Env map[string]string
 	// Config is written to the project's config file, by the binary itself.
 	Config map[string]string
+	// Options are those of a plugin without our runtime, by their keys.
+	Options map[string]string
+	Matcher Matcher
 }
 
 // Report is a replay for programs.
@@ -56,12 +62,14 @@ type Step struct {
 	Context   string     `json:"context,omitempty"`  // for the model
 	Continue  string     `json:"continue,omitempty"` // with which the turn goes on
 	Ask       string     `json:"ask,omitempty"`      // why the person is asked before the tool runs
+	Block     string     `json:"block,omitempty"`    // why the host does not do what was asked
+	NotRun    []string   `json:"not_run,omitempty"`  // handlers that are no programs
 	Fault     string     `json:"fault,omitempty"`    // from the debug log, or in the eyes of the host
 
 	Payload host.Payload `json:"-"` // what was asked
 }
 
-func (s Step) silent() bool { return s.Message+s.Context+s.Continue+s.Ask == "" }
+func (s Step) silent() bool { return s.Message+s.Context+s.Continue+s.Ask+s.Block == "" }
 
 // Run replays calls in order and hands each step to each as it is done. Then
 // it starts one more session in the same place, which no recording has, and
@@ -196,8 +204,7 @@ func (p *player) play(c Call, until int, late []json.RawMessage) (Step, error) {
 	}
 	step := Step{T: c.T, Event: payload.Event, Session: payload.SessionID, Payload: payload}
 	p.look(&step)
-	for _, h := range p.hooks.started(payload) {
-		step.Processes++
+	for _, h := range p.hooks.started(payload, c.Payload, p.Matcher) {
 		if err := p.start(h, c, &step, late); err != nil {
 			return Step{}, err
 		}
@@ -217,24 +224,61 @@ func (p *player) play(c Call, until int, late []json.RawMessage) (Step, error) {
 // start runs one handler as the host does and adds to step what it said. The
 // rows late arrive while it runs.
 func (p *player) start(h handler, c Call, step *Step, late []json.RawMessage) error {
+	if !h.program() {
+		step.NotRun = append(step.NotRun, h.line())
+		return nil
+	}
+	step.Processes++
+	a, err := p.run(h, c, step, late)
+	if err != nil {
+		return err
+	}
+	step.Millis += a.millis
+	said := a.said(step)
+	for _, text := range []struct {
+		of  *string
+		add string
+	}{{&step.Message, said.Message}, {&step.Context, said.Context}, {&step.Continue, said.Continue}, {&step.Ask, said.Ask}, {&step.Block, said.block}} {
+		*text.of = strings.TrimPrefix(*text.of+"\n"+p.world.places.out(text.add), "\n")
+	}
+	return nil
+}
+
+// answer is how a handler ended.
+type answer struct {
+	handler        handler
+	stdout, stderr string
+	exit           int // -1 when it was killed or never ran
+	failure        error
+	millis         float64
+}
+
+// run runs one handler as the host does.
+func (p *player) run(h handler, c Call, step *Step, late []json.RawMessage) (answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), h.timeout())
 	defer cancel()
-	cmd := exec.CommandContext(ctx, p.Binary, h.Args...)
+	cmd := p.command(ctx, h)
 	cmd.Env = append(p.world.environ(c.Env), host.NoBackgroundVar+"=1")
 	for name, v := range p.Env {
 		cmd.Env = append(cmd.Env, name+"="+v)
 	}
 	cmd.Dir = p.world.places.Project
 	cmd.Stdin = bytes.NewReader(c.Payload)
+	// What a hook leaves running may hold its output open.
+	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	begun := time.Now()
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("%s: %w", p.Binary, err)
-	}
 	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	var err error
+	err := cmd.Start()
+	if err != nil {
+		if h.ours() {
+			return answer{}, fmt.Errorf("%s: %w", p.Binary, err)
+		}
+		done <- err // as the host sees it, a hook that failed
+	} else {
+		go func() { done <- cmd.Wait() }()
+	}
 	answered := false
 	select {
 	case err = <-done:
@@ -243,31 +287,140 @@ func (p *player) start(h handler, c Call, step *Step, late []json.RawMessage) er
 	case <-time.After(latency):
 	}
 	if err := p.world.append(step.Payload.TranscriptPath, late, false); err != nil {
-		return err
+		return answer{}, err
 	}
 	if !answered {
 		err = <-done
 		p.look(step)
 	}
-	step.Millis += float64(time.Since(begun).Microseconds()) / 1000
-	said, invalid := host.Claude{}.Parse(step.Payload.Event, stdout.Bytes())
+	a := answer{handler: h, stdout: stdout.String(), stderr: stderr.String(), exit: -1, millis: float64(time.Since(begun).Microseconds()) / 1000}
+	if cmd.ProcessState != nil {
+		a.exit = cmd.ProcessState.ExitCode()
+	}
 	switch {
 	case ctx.Err() != nil:
-		step.fault("no answer within " + h.timeout().String())
-	case err != nil:
-		step.fault(fmt.Sprintf("%v %s", err, bytes.TrimSpace(stderr.Bytes())))
-	case invalid != nil:
-		step.fault(invalid.Error())
-	case stderr.Len() > 0:
-		step.fault("on stderr: " + strings.TrimSpace(stderr.String()))
+		a.exit, a.failure = -1, errors.New("no answer within "+h.timeout().String())
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		a.failure = err
 	}
-	for _, text := range []struct {
-		of  *string
-		add string
-	}{{&step.Message, said.Message}, {&step.Context, said.Context}, {&step.Continue, said.Continue}, {&step.Ask, said.Ask}} {
-		*text.of = strings.TrimPrefix(*text.of+"\n"+p.world.places.out(text.add), "\n")
+	return a, nil
+}
+
+// command returns what the host starts for h: our runtime without the launcher, a
+// program with its arguments, or a line that a shell takes apart. In shell form
+// the host replaces nothing: the shell finds the variables in its environment.
+func (p *player) command(ctx context.Context, h handler) *exec.Cmd {
+	switch {
+	case h.ours():
+		return exec.CommandContext(ctx, p.Binary, h.Args...)
+	case h.Args == nil && runtime.GOOS == "windows":
+		return exec.CommandContext(ctx, "bash", "-c", h.Command)
+	case h.Args == nil:
+		return exec.CommandContext(ctx, "/bin/sh", "-c", h.Command)
 	}
-	return nil
+	args := make([]string, len(h.Args))
+	for i, arg := range h.Args {
+		args[i] = p.filled(arg)
+	}
+	return exec.CommandContext(ctx, p.filled(h.Command), args...)
+}
+
+// filled returns text of exec form with the values of the host's variables.
+func (p *player) filled(text string) string {
+	pairs := []string{
+		"${" + host.RootVar + "}", p.world.root,
+		"${" + host.DataVar + "}", p.world.data,
+		"${" + host.ProjectVar + "}", p.world.places.Project,
+	}
+	for key, value := range p.Options {
+		pairs = append(pairs, "${user_config."+key+"}", value)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// heard is what an answer says.
+type heard struct {
+	host.Output
+	block string // why the host does not do what was asked
+}
+
+// said returns what a is for the host. Ours have to keep to what they may say at
+// an event; of others, the host takes more.
+func (a answer) said(step *Step) heard {
+	if a.handler.ours() {
+		said, invalid := host.Claude{}.Parse(step.Payload.Event, []byte(a.stdout))
+		switch {
+		case a.failure != nil:
+			step.fault(strings.TrimSpace(a.failure.Error() + " " + strings.TrimSpace(a.stderr)))
+		case invalid != nil:
+			step.fault(invalid.Error())
+		case a.stderr != "":
+			step.fault("on stderr: " + strings.TrimSpace(a.stderr))
+		}
+		return heard{Output: said}
+	}
+	const refused = 2 // the exit code with which a hook says no
+	switch {
+	case a.exit == refused:
+		return toHost(step.Payload.Event, strings.TrimSpace(a.stderr))
+	case a.failure != nil:
+		step.fault(strings.TrimSpace(a.failure.Error() + " " + strings.TrimSpace(a.stderr)))
+		return heard{}
+	}
+	return theirs(step.Payload.Event, strings.TrimSpace(a.stdout))
+}
+
+// toHost is what a no comes to at event.
+func toHost(event host.Event, why string) heard {
+	switch event {
+	case host.Stop, host.SubagentStop:
+		return heard{Output: host.Output{Continue: why}}
+	case host.PostToolUse, host.PostToolUseFailure:
+		return heard{Output: host.Output{Context: why}}
+	}
+	return heard{block: cmp.Or(why, "no reason given")}
+}
+
+// theirs is what the stdout of any hook that went well comes to at event.
+func theirs(event host.Event, stdout string) (out heard) {
+	var all struct {
+		Continue   *bool  `json:"continue"`
+		StopReason string `json:"stopReason"`
+		Message    string `json:"systemMessage"`
+		Decision   string `json:"decision"`
+		Reason     string `json:"reason"`
+		Specific   struct {
+			Context string `json:"additionalContext"`
+			Verdict string `json:"permissionDecision"`
+			Reason  string `json:"permissionDecisionReason"`
+		} `json:"hookSpecificOutput"`
+	}
+	if !strings.HasPrefix(stdout, "{") || json.Unmarshal([]byte(stdout), &all) != nil {
+		switch event {
+		case host.SessionStart, host.UserPromptSubmit, "UserPromptExpansion":
+			out.Context = stdout // of other events the model is told nothing
+		}
+		return out
+	}
+	if all.Decision == "block" {
+		out = toHost(event, all.Reason)
+	}
+	out.Message = all.Message
+	if event == host.Stop && out.Continue == "" {
+		out.Continue = all.Specific.Context
+	} else if all.Specific.Context != "" {
+		out.Context = strings.TrimPrefix(out.Context+"\n"+all.Specific.Context, "\n")
+	}
+	switch all.Specific.Verdict {
+	case "ask":
+		out.Ask = cmp.Or(all.Specific.Reason, "the hook says so")
+	case "deny":
+		out.block = cmp.Or(all.Specific.Reason, "the hook says so")
+	}
+	if all.Continue != nil && !*all.Continue {
+		out.block = cmp.Or(all.StopReason, "the session is stopped")
+	}
+	return out
 }
 
 // look adds to step what the transcript tells now.
@@ -307,16 +460,35 @@ func (s *Step) fault(msg string) {
 }
 
 // FindRoot returns the root of the tree of plugin and what its ccreload.json
-// says: one of dirs, or the place a marketplace in one of them has it. The
-// error says where it looked.
+// says: one of dirs, or the place a marketplace in one of them has it. Of a plugin
+// without our runtime, the profile has what its plugin.json says. Any plugin will do
+// if none is named. The error says where it looked.
 func FindRoot(plugin string, dirs ...string) (string, host.Profile, error) {
 	none := func(string) (host.Profile, bool) { return host.Profile{}, false }
 	for _, dir := range dirs {
 		for _, root := range []string{dir, filepath.Join(dir, "marketplace", "plugins", plugin), filepath.Join(dir, "plugins", plugin)} {
-			if profile, err := hook.Profile(root, plugin, none); err == nil {
+			a, err := readPlugin(root)
+			name := cmp.Or(plugin, a.Name)
+			if profile, err := hook.Profile(root, name, none); err == nil {
+				return root, profile, nil
+			}
+			if err == nil && a.Name == name && name != "" {
+				profile := host.Profile{Plugin: a.Name, Version: a.Version}
+				for key := range a.Options {
+					profile.Options = append(profile.Options, host.Option{Key: key})
+				}
 				return root, profile, nil
 			}
 		}
 	}
+	if plugin == "" {
+		return "", host.Profile{}, fmt.Errorf("no plugin in %s", strings.Join(dirs, ", "))
+	}
 	return "", host.Profile{}, fmt.Errorf("no tree of plugin %q in %s", plugin, strings.Join(dirs, ", "))
+}
+
+// Ours reports whether our runtime answers hooks of the plugin in root.
+func Ours(root string) bool {
+	_, err := os.Stat(filepath.Join(root, "ccreload.json"))
+	return err == nil
 }

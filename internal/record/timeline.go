@@ -36,6 +36,8 @@ type Timeline struct {
 	Paint term.Palette
 	Width int  // columns
 	Full  bool // texts are printed whole
+	// Handover is whether to say what the next session receives.
+	Handover bool
 
 	names   map[string]string // by session: a letter, when there are several
 	started int
@@ -93,9 +95,11 @@ func (t *Timeline) Step(s Step) {
 	}
 	t.text(label, s.Message, term.Yellow)
 	t.text("asks", s.Ask, term.Yellow)
+	t.text("blocked", s.Block, term.Red)
 	t.text("to model", s.Continue, term.Cyan)
 	t.text("to model", s.Context, term.Cyan)
 	t.text("fault", s.Fault, term.Red)
+	t.text("not run", strings.Join(s.NotRun, "\n"), term.Dim)
 	if s.Context != "" && s.Event != host.PostToolUse {
 		t.given = &s
 	}
@@ -106,6 +110,9 @@ func (t *Timeline) Step(s Step) {
 func (t *Timeline) End(next Step) {
 	fmt.Fprintf(t.Out, "\n%s\n\n", t.Paint.In(term.Dim, fmt.Sprintf("%s %s started.  %s a hook spoke  %s it had nothing to say  %s none was started",
 		term.Count(t.started, "hook"), was(t.started), markSaid, markSilent, markNone)))
+	if !t.Handover {
+		return
+	}
 	given, when := t.given, ""
 	if next.Context != "" {
 		given, when = &next, "The next session receives"
