@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/internal/fakeapi"
 )
 
@@ -247,11 +248,18 @@ func (w *world) hosted(slug, source string) {
 }
 
 // Every step of a fork's FORK.md, without Go from the second on: the manifest
-// made one's own, generated, checked, tried, and published for others.
+// made one's own, generated, checked, tried, and published for others, who get the
+// runtime from our release.
 func TestFork(t *testing.T) {
 	w := newWorld(t)
 	generator, source := filepath.Join(w.dir, "ccreload-gen"), filepath.Join(w.dir, "fork")
-	build := exec.Command("go", "build", "-o", generator, "./cmd/ccreload-gen")
+	binary, err := setup.runtime()
+	w.check(err)
+	// As a release is built: the sums are recorded first.
+	sums, overlay := filepath.Join(w.dir, "checksums.txt"), filepath.Join(w.dir, "overlay.json")
+	w.write(sums, sumLine(w, binary, "ccreload-"+runtime.GOOS+"-"+runtime.GOARCH))
+	w.write(overlay, `{"Replace":{"`+filepath.Join(setup.root, "gen", "checksums.txt")+`":"`+sums+`"}}`)
+	build := exec.Command("go", "build", "-overlay", overlay, "-o", generator, "./cmd/ccreload-gen")
 	build.Dir = setup.root
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, text)
@@ -266,7 +274,8 @@ func TestFork(t *testing.T) {
 	manifest := filepath.Join(source, "gen", "manifest.yaml")
 	text := w.read(manifest)
 	for old, its := range map[string]string{
-		"https://github.com/ccreload/ccreload": "https://github.com/someone/tools",
+		"\nrepository: https://github.com/ccreload/ccreload\n": "\nrepository: https://github.com/someone/tools\n",
+		"\nversion: 0.1.0\n":                   "\nversion: 7.0.0\n",
 		"author: ccreload authors":             "author: Someone",
 		"marketplace:\n  name: ccreload":       "marketplace:\n  name: tools",
 		`default: "45"`:                        `default: "30"`,
@@ -287,8 +296,6 @@ func TestFork(t *testing.T) {
 			w.must("plugin", "validate", "--strict", filepath.Join(source, "marketplace", "plugins", plugin), "--profile", "directory")
 		}
 	}
-	binary, err := setup.runtime()
-	w.check(err)
 	w.env["CCRELOAD_BIN"] = binary
 	nudged := func() {
 		t.Helper()
@@ -307,7 +314,13 @@ func TestFork(t *testing.T) {
 	w.hosted("someone/tools", source)
 	w.must("plugin", "marketplace", "add", "someone/tools")
 	w.must("plugin", "install", "cc-reload@tools")
+	delete(w.env, "CCRELOAD_BIN")
+	asked := w.released("CCRELOAD_DOWNLOAD_BASE", "v"+ccreload.Version(), binary, "ccreload-"+runtime.GOOS+"-"+runtime.GOARCH)
 	nudged()
+	nudged()
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the runtime was asked for %d times", n)
+	}
 }
 
 // The line of the README: from owner/repo, with an option.

@@ -1,0 +1,148 @@
+//go:build acceptance
+
+package fakeapi_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ccreload/ccreload/internal/fakeapi"
+)
+
+// sumLine is the line of a program in checksums.txt.
+func sumLine(w *world, path, name string) string {
+	w.Helper()
+	data, err := os.ReadFile(path)
+	w.check(err)
+	return fmt.Sprintf("%x  %s\n", sha256.Sum256(data), name)
+}
+
+// released publishes a program as an asset of a release on this machine, from
+// which the launcher is told to download, and counts the requests.
+func (w *world) released(variable, tag, program, asset string) *atomic.Int32 {
+	w.Helper()
+	asked := new(atomic.Int32)
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if r.URL.Path != "/"+tag+"/"+asset {
+			http.NotFound(rw, r)
+			return
+		}
+		http.ServeFile(rw, r, program)
+	}))
+	w.Cleanup(server.Close)
+	w.env[variable] = server.URL
+	return asked
+}
+
+// hookProgram is what an author writes beside the manifest: any program.
+const hookProgram = `package main
+
+import (
+	"io"
+	"os"
+	"strings"
+)
+
+func main() {
+	payload, err := io.ReadAll(os.Stdin)
+	switch {
+	case err != nil || len(os.Args) < 4:
+	case os.Args[3] == "SessionStart":
+		os.WriteFile(os.Getenv("CLAUDE_PLUGIN_DATA")+"/started", []byte(os.Args[2]), 0o644)
+	case os.Args[3] == "Stop" && !strings.Contains(string(payload), "\"stop_hook_active\":true"):
+		os.Stdout.WriteString("{\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"additionalContext\":\"one more thing\"}}")
+	}
+}
+`
+
+const hookManifest = `name: watcher
+repository: https://github.com/someone/watcher
+platforms: [linux/amd64, linux/arm64, darwin/amd64, darwin/arm64, windows/amd64, windows/arm64]
+marketplace: {name: watcher, owner: {name: Someone}}
+plugins:
+  - name: watch
+    version: 1.2.0
+    description: Says one more thing.
+    runtime: {name: watch-hook}
+    hooks:
+      - {event: SessionStart, timeout: 60}
+      - {event: Stop, timeout: 10}
+`
+
+// A plugin of somebody else's program, written as a manifest and the program:
+// bundled for six platforms, installed, fetched from a release by the first
+// session and no other, and its Stop hook continues a turn.
+func TestOwnProgramFromARelease(t *testing.T) {
+	w := newWorld(t)
+	needs(t, "2.1.163", "a Stop hook that continues a turn")
+	source, builds := filepath.Join(w.dir, "watcher"), filepath.Join(w.dir, "builds")
+	w.write(filepath.Join(w.dir, "src", "main.go"), hookProgram)
+	w.write(filepath.Join(w.dir, "src", "go.mod"), "module watch\n\ngo 1.22\n")
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		for _, arch := range []string{"amd64", "arm64"} {
+			name := "watch-hook-" + system + "-" + arch
+			if system == "windows" {
+				name += ".exe"
+			}
+			build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(builds, name), ".")
+			build.Dir = filepath.Join(w.dir, "src")
+			build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOFLAGS=")
+			if text, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("go build for %s/%s: %v\n%s", system, arch, err, text)
+			}
+		}
+	}
+	generator := filepath.Join(w.dir, "ccreload-gen")
+	build := exec.Command("go", "build", "-o", generator, "./cmd/ccreload-gen")
+	build.Dir = setup.root
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, text)
+	}
+	gen := func(args ...string) string {
+		t.Helper()
+		r := w.exec(generator, args...)
+		if r.code != 0 {
+			t.Fatalf("ccreload-gen %q: exit %d\n%s%s", args, r.code, r.out, r.err)
+		}
+		return r.out + r.err
+	}
+	gen("init", "--bare", source)
+	w.check(os.RemoveAll(filepath.Join(source, "gen", "content")))
+	w.write(filepath.Join(source, "gen", "manifest.yaml"), hookManifest)
+	if said := gen("bundle", "-C", source, "--binaries", builds, "--out", filepath.Join(w.dir, "zips")); strings.Contains(said, "warning") {
+		t.Errorf("bundle says %s", said)
+	}
+	gen("check", source)
+	w.must("plugin", "validate", filepath.Join(source, "marketplace", "plugins", "watch"))
+
+	w.hosted("someone/watcher", source)
+	asset := "watch-hook-" + runtime.GOOS + "-" + runtime.GOARCH
+	asked := w.released("WATCH_HOOK_DOWNLOAD_BASE", "v1.2.0", filepath.Join(builds, asset), asset)
+	w.must("plugin", "marketplace", "add", "someone/watcher")
+	w.must("plugin", "install", "watch@watcher")
+	for session := range 2 {
+		s := w.open()
+		s.say("begin", fakeapi.Say("Continued.").For(func(r fakeapi.Request) bool {
+			return strings.Contains(r.Latest(), "one more thing")
+		}), fakeapi.Say("Begun."))
+		s.see("Continued")
+		s.absent("reported a problem|watch is installed, but")
+		s.exit()
+		if n := asked.Load(); n != 1 {
+			t.Errorf("after session %d: %d requests", session+1, n)
+		}
+	}
+	if got := w.read(filepath.Join(w.config, "plugins", "data", "watch-watcher", "started")); got != "watch" {
+		t.Errorf("its SessionStart has left %q", got)
+	}
+}
