@@ -175,6 +175,10 @@ func (e *emitter) sections(i int, dir string) {
 	refuse := func(format string, args ...any) {
 		e.ps = append(e.ps, finding{File: templatePath, Message: fmt.Sprintf(format, args...)})
 	}
+	if slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "-- --" }) {
+		refuse("a section has no name: it begins with a line such as -- README.md --")
+		return // the parser does not survive it
+	}
 	archive := txtar.Parse([]byte(text))
 	if len(archive.Files) == 0 && p.ours() {
 		refuse("no section found: a file begins with a line such as -- README.md --")

@@ -175,6 +175,7 @@ func TestEmitRefuses(t *testing.T) {
 		"carriage return":      {"gen/content/first/go.md", "a\nb\rc\n", "marketplace/plugins/first/commands/go.md: the file has a carriage return"},
 		"a file mark":          {"gen/content/first/go.md", "a\n-- b --\n", "gen/content/first/go.md:2:1: a line like this begins a file in plugin.tmpl"},
 		"undeclared host":      {"gen/content/first/go.md", "curl https://Example.org:80/x and http://github.com\n", "gen/manifest.yaml:23:5: commands/go.md reaches the host \"example.org\", which is not declared here"},
+		"section, no name":     {"plugin.tmpl", "-- a --\n-- --\n", "plugin.tmpl: a section has no name"},
 		"template, no section": {"plugin.tmpl", "nothing\n", "plugin.tmpl: no section found"},
 		"template, unknown":    {"plugin.tmpl", "-- a --\n{{.Nope}}\n", "plugin.tmpl:2:3: "},
 		"template, option":     {"plugin.tmpl", "-- a --\n{{opt \"nope\"}}\n", `plugin.tmpl:2:3: the plugin first has no option "nope"`},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,9 +47,16 @@ present.`,
 		Example: `  ccreload replay testdata/recordings/notify-ladder.jsonl
   ccreload replay --set context_budget_mode=snapshot --full snapshot-cycle.jsonl
   ccreload replay --root my-plugin session.jsonl
+  ccreload replay --check tests/*.txtar
   ccreload replay --json session.jsonl | jq '.calls[] | select(.message)'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, files []string) error {
+			if f.update && !f.check {
+				return problem.Input("add --check", "--update is for cases")
+			}
+			if f.check {
+				return a.checkCases(files, f)
+			}
 			faults := 0
 			for i, file := range files {
 				if i > 0 && !f.json {
@@ -72,6 +80,8 @@ present.`,
 	flags.StringArrayVar(&f.set, "set", nil, "set an option of the plugin, as `KEY=VALUE`; may be repeated")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a recording")
 	flags.BoolVar(&f.full, "full", false, "print texts whole")
+	flags.BoolVar(&f.check, "check", false, "FILE is a case: run its hook and compare (see ccreload-gen scaffold-tests)")
+	flags.BoolVar(&f.update, "update", false, "with --check, write what the hooks say now into the cases")
 	return cmd
 }
 
@@ -79,6 +89,8 @@ type replayFlags struct {
 	plugin, root string
 	set          []string
 	json, full   bool
+	// check and update are for cases instead of recordings.
+	check, update bool
 }
 
 // replay replays one recording and returns how many calls went wrong.
@@ -135,6 +147,76 @@ func (a *app) replay(file string, f replayFlags) (faults int, err error) {
 	}
 	t.End(report.Next)
 	return faults, nil
+}
+
+// checkCases runs cases and says of each that fails what is not as it says.
+func (a *app) checkCases(files []string, f replayFlags) error {
+	binary, err := a.ownBinary()
+	if err != nil {
+		return err
+	}
+	failed, updated := 0, 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return problem.AsInput(err)
+		}
+		faults, now, err := a.checkCase(file, data, binary, f)
+		if err != nil {
+			return err
+		}
+		if len(faults) > 0 {
+			failed++
+		}
+		for _, fault := range faults {
+			fmt.Fprintln(a.stdout, term.Visible(fault.Error()))
+		}
+		if f.update && !bytes.Equal(now, data) {
+			if err := os.WriteFile(file, now, 0o644); err != nil {
+				return err
+			}
+			updated++
+		}
+	}
+	if failed > 0 {
+		fmt.Fprintf(a.stdout, "%d of %s failed\n", failed, term.Count(len(files), "case"))
+		return cmdline.ErrFailed
+	}
+	done := "passed"
+	if f.update {
+		done = fmt.Sprintf("passed, %d updated", updated)
+	}
+	fmt.Fprintf(a.stdout, "%s %s\n", term.Count(len(files), "case"), done)
+	return nil
+}
+
+// checkCase runs one case, and returns it as it is afterwards.
+func (a *app) checkCase(file string, data []byte, binary string, f replayFlags) (faults []error, now []byte, err error) {
+	c, err := record.ReadCase(file, data)
+	if err != nil {
+		return nil, nil, problem.AsInput(err)
+	}
+	if f.root == "" {
+		f.root = c.Root
+	}
+	root, profile, err := a.pluginTree(f, binary)
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := splitOptions(root, profile, append(c.Set, f.set...))
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := os.MkdirTemp("", "ccreload-case-")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	r := record.Replayer{Binary: binary, Root: root, Dir: dir, Env: set.env, Config: set.config, Options: set.given, Matcher: matcher}
+	if faults, err = c.Run(r, f.update); err != nil {
+		return faults, nil, problem.AsInput(err)
+	}
+	return faults, c.Format(), nil
 }
 
 // readRecording reads the recording at path, or on stdin for "-".

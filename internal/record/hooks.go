@@ -159,6 +159,16 @@ func (h hooks) started(p host.Payload, payload []byte, m Matcher) []handler {
 	return out
 }
 
+// handlers returns all of an event, each with the group it is in.
+func (h hooks) handlers(event host.Event) (out []handler, of []group) {
+	for _, g := range h.Events[event] {
+		for _, handler := range g.Handlers {
+			out, of = append(out, handler), append(of, g)
+		}
+	}
+	return out, of
+}
+
 // subject is what a matcher of the event looks at.
 func subject(p host.Payload, payload []byte) string {
 	key := ""

@@ -178,31 +178,41 @@ type player struct {
 	client string
 }
 
-// play makes call c. Its client lives up to call number until.
-func (p *player) play(c Call, until int, late []json.RawMessage) (Step, error) {
+// stage lays out what call c has found: its client, which lives up to call number
+// until, its transcript, and the file it is about. It returns c as it is made here.
+func (p *player) stage(c Call, until int) (Call, Step, error) {
 	c, err := p.world.places.expand(c)
 	if err != nil {
-		return Step{}, err
+		return c, Step{}, err
 	}
 	if pid := c.Env[host.PIDVar]; pid != "" {
 		if c.Env[host.PIDVar], err = p.world.clientPID(pid, until); err != nil {
-			return Step{}, err
+			return c, Step{}, err
 		}
 	}
 	payload, err := host.Claude{}.Decode(c.Payload)
 	if err != nil {
-		return Step{}, err
+		return c, Step{}, err
 	}
 	if err := p.world.append(payload.TranscriptPath, c.Rows, c.Rewritten); err != nil {
-		return Step{}, err
+		return c, Step{}, err
 	}
 	if err := p.world.perform(c.Event, c.Payload); err != nil {
+		return c, Step{}, err
+	}
+	return c, Step{T: c.T, Event: payload.Event, Session: payload.SessionID, Payload: payload}, nil
+}
+
+// play makes call c. Its client lives up to call number until.
+func (p *player) play(c Call, until int, late []json.RawMessage) (Step, error) {
+	c, step, err := p.stage(c, until)
+	if err != nil {
 		return Step{}, err
 	}
+	payload := step.Payload
 	if late, err = p.world.places.expandRows(late); err != nil {
 		return Step{}, err
 	}
-	step := Step{T: c.T, Event: payload.Event, Session: payload.SessionID, Payload: payload}
 	p.look(&step)
 	for _, h := range p.hooks.started(payload, c.Payload, p.Matcher) {
 		if err := p.start(h, c, &step, late); err != nil {
