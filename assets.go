@@ -21,6 +21,20 @@ var PluginTemplate string
 //go:embed marketplace/plugins/*/ccreload.json
 var profiles embed.FS
 
+// Files are the plugins as they are generated, at marketplace/plugins/NAME, less
+// the sums of the runtimes: those are known only when this program is built. Only
+// `ccreload plugin-dir` refers to them.
+//
+//go:embed marketplace/plugins/*/ccreload.json
+//go:embed marketplace/plugins/*/README.md
+//go:embed marketplace/plugins/*/LICENSE
+//go:embed marketplace/plugins/*/.claude-plugin
+//go:embed marketplace/plugins/*/bin/ccreload
+//go:embed marketplace/plugins/*/hooks
+//go:embed marketplace/plugins/*/commands
+//go:embed marketplace/plugins/*/skills
+var Files embed.FS
+
 // Defaults returns the profile of a plugin as it was when the program was
 // built, for when the plugin's own ccreload.json cannot be read.
 func Defaults(plugin string) (host.Profile, bool) {

@@ -1,8 +1,10 @@
 package ccreload_test
 
 import (
+	"io/fs"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,5 +43,25 @@ func TestDefaults(t *testing.T) {
 	}
 	if !strings.Contains(ccreload.PluginTemplate, "\n-- bin/{{.Runtime.Name}} --\n") {
 		t.Error("plugin.tmpl has no launcher")
+	}
+}
+
+// A plugin that the program writes itself has every file but the sums.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	list := func(fsys fs.FS) (files []string) {
+		err := fs.WalkDir(fsys, "marketplace/plugins", func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && !strings.HasSuffix(path, "/bin/checksums.txt") {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	if got, want := list(ccreload.Files), list(os.DirFS(".")); !slices.Equal(got, want) {
+		t.Errorf("compiled in are\n%q, want\n%q", got, want)
 	}
 }

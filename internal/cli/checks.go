@@ -143,7 +143,7 @@ func (c *checkup) client() {
 // installation looks at every plugin the host has installed.
 func (c *checkup) installation() {
 	if len(c.plugins) == 0 {
-		c.Bad("plugins", "in Claude Code: /plugin install cc-reload --marketplace ccreload/ccreload, then /reload-plugins or a restart",
+		c.Bad("plugins", "in Claude Code: /plugin marketplace add ccreload/ccreload, /plugin install cc-reload@ccreload, then /reload-plugins or a restart",
 			"no plugin of this toolkit is installed for this user, so no hook runs")
 	}
 	for _, p := range c.plugins {

@@ -9,7 +9,7 @@ import (
 // sumOf returns the SHA-256 of what r holds (FIPS 180-4). The standard library's
 // is not used: linked into the runtime, its packages begin before every hook, which
 // touches nine more pages of memory (docs/architecture.md, Start-up). It is
-// compared with the library's in the tests, and only doctor uses it.
+// compared with the library's in the tests, and no hook uses it.
 func sumOf(r io.Reader) ([32]byte, error) {
 	h := [8]uint32{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}
 	buf := make([]byte, 64<<10)

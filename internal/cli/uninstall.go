@@ -161,6 +161,9 @@ func (a *app) leftovers(ctx context.Context, list []installed, laterData bool) (
 			out = append(out, files(p.Leftovers(a.host.Config)...))
 		}
 	}
+	if dir, ok := a.servedDir(); ok {
+		out = append(out, files(dir))
+	}
 	ofLater, err := a.laterLeftovers(ctx, laterData)
 	if err != nil {
 		return nil, err

@@ -146,3 +146,95 @@ func TestOwnProgramFromARelease(t *testing.T) {
 		t.Errorf("its SessionStart has left %q", got)
 	}
 }
+
+// program builds ccreload with another file compiled in at path, "" for none.
+func (w *world) program(to, path, text string) {
+	w.Helper()
+	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", to}
+	if path != "" {
+		file, overlay := filepath.Join(w.dir, "compiled-in"), filepath.Join(w.dir, "overlay.json")
+		w.write(file, text)
+		w.write(overlay, `{"Replace":{"`+filepath.Join(setup.root, path)+`":"`+file+`"}}`)
+		args = append(args, "-overlay", overlay)
+	}
+	build := exec.Command("go", append(args, "./cmd/ccreload")...)
+	build.Dir, build.Env = setup.root, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		w.Fatalf("go build: %v\n%s", err, out)
+	}
+}
+
+// The plugin comes from the program that is installed. When that is replaced, the
+// sessions after the next one have the new hooks, and uninstall leaves nothing.
+func TestInstalledProgramServesItsPlugin(t *testing.T) {
+	w := newWorld(t)
+	program := filepath.Join(w.dir, "usr bin", "ccreload")
+	binary, err := setup.runtime()
+	w.check(err)
+	w.mkdir(filepath.Dir(program))
+	install := func(from string) { // as a package manager does
+		t.Helper()
+		data, err := os.ReadFile(from)
+		w.check(err)
+		w.check(os.WriteFile(program+".new", data, 0o755))
+		w.check(os.Rename(program+".new", program))
+	}
+	install(binary)
+	w.env["PATH"] = filepath.Dir(program) + ":" + filepath.Dir(setup.client) + ":" + os.Getenv("PATH")
+	if !w.hasFlag("--accept-command", "plugin", "install") {
+		r := w.exec(program, "setup", "--yes")
+		if r.code != 2 || !strings.Contains(r.err, "does not know plugins that come from a command") {
+			t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
+		}
+		return
+	}
+	// Without being told, the client asks a command nothing.
+	w.env["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] = ""
+	for range 2 { // it may be said again
+		if r := w.exec(program, "setup", "--yes"); r.code != 0 {
+			t.Fatalf("setup: exit %d\n%s%s", r.code, r.out, r.err)
+		}
+	}
+	nudged := func(percents ...int) {
+		t.Helper()
+		s := w.open()
+		for _, at := range []int{31, 46} {
+			s.say(fmt.Sprintf("step %d", at), fakeapi.Say("Done.").At(at*percent))
+			if pattern := fmt.Sprintf(`cc-reload: context %d ?%%`, at); at == 46 || len(percents) > 1 {
+				s.see(pattern)
+			} else {
+				s.absent(pattern)
+			}
+		}
+		s.exit()
+	}
+	nudged(46)
+
+	// The next release of the program has a lower budget.
+	profile := filepath.Join("marketplace", "plugins", "cc-reload", "ccreload.json")
+	text := w.read(filepath.Join(setup.root, profile))
+	lower := strings.Replace(text, `"default": "45"`, `"default": "30"`, 1)
+	if lower == text {
+		t.Fatal("the budget is not 45 any more")
+	}
+	w.program(filepath.Join(w.dir, "next"), profile, lower)
+	install(filepath.Join(w.dir, "next"))
+	cached := func() int {
+		found, err := filepath.Glob(filepath.Join(w.config, "plugins", "cache", "ccreload-installed", "cc-reload", "*", "ccreload.json"))
+		w.check(err)
+		return len(found)
+	}
+	s := w.open()
+	w.until("the new plugin to be there", func() bool { return cached() == 2 })
+	s.exit()
+	nudged(31, 46)
+
+	w.must("plugin", "uninstall", "cc-reload@ccreload-installed")
+	w.must("plugin", "marketplace", "remove", "ccreload-installed")
+	if r := w.exec(program, "uninstall"); r.code != 0 {
+		t.Errorf("uninstall: exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	if data := filepath.Join(w.home, ".local", "share", "ccreload"); exists(data) {
+		t.Errorf("%s is left", data)
+	}
+}
