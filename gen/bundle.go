@@ -157,7 +157,7 @@ func (m *manifest) bundle(t tree, found builds) (map[string][]byte, error) {
 		out[name] = data
 		market.Plugins[i].Source = archiveJSON{
 			Source: "archive",
-			URL:    fmt.Sprintf("%s/releases/download/v%s/%s", m.Repository, m.Version, name),
+			URL:    fmt.Sprintf("%s/releases/download/v%s/%s", m.Repository, cmp.Or(m.Version, p.Version), name),
 			SHA256: hash(data),
 		}
 	}
@@ -195,6 +195,25 @@ func pack(t tree) ([]byte, error) {
 	}
 	err := w.Close()
 	return b.Bytes(), err
+}
+
+// CanBundle reports what keeps the project from being bundled: the addresses in
+// marketplace.json need a repository and versions, and programs have to come from
+// somewhere.
+func (p *Project) CanBundle(programs bool) error {
+	m := p.manifest
+	if m.Repository == "" {
+		return problem.Input("add `repository: https://github.com/OWNER/REPO` at the top of "+ManifestPath, "the release has no address: a bundle is downloaded from REPOSITORY/releases/download/vVERSION")
+	}
+	for i := range m.Plugins {
+		if p := &m.Plugins[i]; !p.elsewhere() && m.version(p) == "" {
+			return problem.Input("add one to "+ManifestPath+", to the plugin or at the top", "%s has no version, and a release needs one", p.Name)
+		}
+	}
+	if len(m.programs()) > 0 && !programs {
+		return problem.Input("name the directory with --binaries, or have what is released fetched with --fetch", "where do the programs come from?")
+	}
+	return nil
 }
 
 // Bundle packs the plugins with their programs and, with Record, notes the

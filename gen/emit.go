@@ -41,7 +41,9 @@ func emit(m *manifest, files fs.FS, sums []checksum) (t tree, warnings Problems,
 	e.strangers()
 	e.json("marketplace/"+marketFile, m.market("./plugins/"))
 	e.json(marketFile, m.market("./"+pluginsDir+"/"))
-	e.add(optionsPath, []byte(m.optionsPage()), 0o644)
+	if slices.ContainsFunc(m.Plugins, func(p plugin) bool { return len(p.Options) > 0 }) {
+		e.add(optionsPath, []byte(m.optionsPage()), 0o644)
+	}
 	if err := e.ps.err(); err != nil {
 		return nil, nil, err
 	}

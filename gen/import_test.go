@@ -72,7 +72,7 @@ func TestImport(t *testing.T) {
 		}
 	}
 	sameJSON(t, marketFile, p.tree[marketFile].Data, strings.NewReplacer("./plugins/", "./marketplace/plugins/", "./entry", "./marketplace/plugins/entry-only", "./bare", "./marketplace/plugins/bare").Replace(theirs[marketFile]))
-	if p.Files() != len(theirs)-1+4 {
+	if p.Files() != len(theirs)-1+3 {
 		t.Errorf("%d files are generated", p.Files())
 	}
 	var hooks []any

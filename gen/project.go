@@ -110,7 +110,11 @@ func (p *Project) Generate() ([]Change, error) {
 // Docs writes only docs/options.md and the tables of README.md. The inventory
 // has the page already, or gets it with the next Generate.
 func (p *Project) Docs() ([]Change, error) {
-	files, err := p.withReadme(tree{optionsPath: p.tree[optionsPath]})
+	docs := tree{}
+	if page, ok := p.tree[optionsPath]; ok {
+		docs[optionsPath] = page
+	}
+	files, err := p.withReadme(docs)
 	if err != nil {
 		return nil, err
 	}

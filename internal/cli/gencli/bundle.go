@@ -30,7 +30,7 @@ func bundleCommand() *cobra.Command {
 inside, and a marketplace.json that names them by URL and sha256. The zips have
 the same bytes whenever they are made from the same files.
 
-The programs are builds in the directory of --binaries, NAME-OS-ARCH or as
+The programs, of plugins that have one, are builds in the directory of --binaries, NAME-OS-ARCH or as
 goreleaser lays them out. With --fetch, what is not there is downloaded from the
 release that the manifest names, and held against the sha256 in
 gen/checksums.txt. Platforms for which there is neither are named and left out.
@@ -39,13 +39,14 @@ It also records what this version stands for: the sha256 of each program in
 gen/checksums.txt, which the launchers hold a download against, and the content
 of each plugin in gen/released.json. Other content under the same version is
 refused from then on. Commit both files. With --dry-run nothing is recorded.`,
-		Example: `  ccreload-gen bundle --binaries dist --out dist/bundles
+		Example: `  ccreload-gen bundle --out dist
+  ccreload-gen bundle --binaries dist --out dist/bundles
   ccreload-gen bundle --fetch --out dist/bundles
   ccreload-gen bundle --binaries dist --out /tmp/try --dry-run`,
 		Args: cobra.NoArgs,
 		RunE: onProject(func(cmd *cobra.Command, p *gen.Project) error {
-			if from.Binaries == "" && !fetch {
-				return problem.Input("name the directory with --binaries, or have what is released fetched with --fetch", "where do the programs come from?")
+			if err := p.CanBundle(from.Binaries != "" || fetch); err != nil {
+				return err
 			}
 			// Before anything is recorded.
 			if err := os.MkdirAll(out, 0o755); err != nil {
