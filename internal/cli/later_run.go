@@ -146,6 +146,9 @@ func (a *app) tickResult(r dispatch.Result) error {
 	if r.Running > 0 {
 		fmt.Fprintf(a.stdout, "%s at work; `ccreload later status` says how far.\n", term.Count(r.Running, "agent"))
 	}
+	if r.Waiting > 0 {
+		fmt.Fprintf(a.stdout, "The work of %s waits; `ccreload later status` says why.\n", term.Count(r.Waiting, "agent"))
+	}
 	return nil
 }
 
@@ -583,11 +586,14 @@ stay in the queue.`,
 			if err := dispatch.Pause(w.App); err != nil {
 				return err
 			}
-			n, err := w.Stop(cmd.Context(), tickWait)
+			n, waiting, err := w.Stop(cmd.Context(), tickWait)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(a.stdout, "%s ended. Nothing starts until `ccreload later resume`.\n", term.Count(n, "agent"))
+			if waiting > 0 {
+				fmt.Fprintf(a.stdout, "The work of %s that had ended before waits; `ccreload later status` says why.\n", term.Count(waiting, "agent"))
+			}
 			return nil
 		},
 	}

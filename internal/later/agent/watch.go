@@ -100,6 +100,12 @@ func (s Store) Stop(id string, clock proc.Clock) error {
 	return proc.Stop(r.left(), stopGrace, clock)
 }
 
+// Ended reports whether the run is known to be over.
+func (s Store) Ended(id string) bool {
+	r, err := s.Load(id)
+	return err == nil && r.Phase() == Over
+}
+
 // Left returns the processes of a run that are still there, the agent's own first.
 func (s Store) Left(id string) ([]proc.ID, error) {
 	r, err := s.Load(id)

@@ -117,7 +117,8 @@ type Section struct {
 type Known struct {
 	queue.Task
 	later.Known
-	Running bool
+	Running bool   // an agent is at work on it
+	Merging bool   // one was, and its work waits to be merged
 	Report  string // what the last agent reported; only of a task that is done, in a View
 }
 
@@ -150,7 +151,8 @@ func (w *World) read(root string) Queued {
 			if utf8.RuneCountInString(t.Text) > maxTask {
 				known.Held = schedule.HeldLong
 			}
-			sec.Tasks = append(sec.Tasks, Known{Task: t, Known: known, Running: w.state.Repos[root].has(t.Text)})
+			run := w.state.Repos[root].with(t.Text)
+			sec.Tasks = append(sec.Tasks, Known{Task: t, Known: known, Running: run != nil && !run.Over, Merging: run != nil && run.Over})
 		}
 		q.Sections = append(q.Sections, sec)
 	}
@@ -194,6 +196,7 @@ func (w *World) vouch(q Queued) {
 // facts are what the schedule is asked with.
 func (w *World) facts(o Options, queues []Queued) schedule.Facts {
 	now := w.now()
+	running, _ := w.state.atWork()
 	f := schedule.Facts{
 		Now:        now,
 		Manual:     o.Manual,
@@ -203,7 +206,7 @@ func (w *World) facts(o Options, queues []Queued) schedule.Facts {
 		LimitUntil: w.limitUntil(),
 		Paused:     !Paused(w.App).IsZero(),
 		Off:        Off(w.App),
-		Running:    w.state.running(),
+		Running:    running,
 		Starts:     w.ledger.Starts,
 		Resumed:    w.ledger.Resumed,
 	}
@@ -231,7 +234,7 @@ func (w *World) section(root string, s Section) schedule.Section {
 	}
 	for _, t := range s.Tasks {
 		out.Tasks = append(out.Tasks, schedule.Task{
-			Key: t.Text, Priority: int(t.Priority), Line: t.Line, Trusted: t.May(), Running: t.Running, State: t.Known.State,
+			Key: t.Text, Priority: int(t.Priority), Line: t.Line, Trusted: t.May(), Running: t.Running || t.Merging, State: t.Known.State,
 		})
 	}
 	return out

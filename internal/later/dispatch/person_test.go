@@ -92,7 +92,7 @@ func TestStopped(t *testing.T) {
 		}
 		x := w.world()
 		x.Prepare()
-		if n, err := x.Stop(t.Context(), time.Minute); n != 1 || err != nil {
+		if n, _, err := x.Stop(t.Context(), time.Minute); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
 		if k := w.known("hang"); k.Verdict != schedule.Stopped || k.Attempts != 0 || k.Retries != 0 || k.Held != "" {

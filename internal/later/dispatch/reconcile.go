@@ -100,6 +100,10 @@ func (w *World) clock() proc.Clock { return proc.Clock{Now: w.Env.Now, Sleep: w.
 // collect takes over what an agent has left. Each step can be done again, and what
 // must not be done twice is noted: a tick may be killed between any two.
 func (w *World) collect(ctx context.Context, root string, run *Run) (says string, over bool) {
+	run.Over = true
+	// What it has started would go on changing its worktree, and keep it from being
+	// removed.
+	w.leftovers(run)
 	out, err := agent.ReadOutcome(run.ResultPath, run.ResultPath+".err")
 	if err != nil {
 		run.Waits = err.Error()
@@ -127,7 +131,6 @@ func (w *World) collect(ctx context.Context, root string, run *Run) (says string
 	if run.Worktree != nil && kept == "" {
 		w.removeTree(ctx, run)
 	}
-	w.leftovers(run)
 	w.forget(root, run)
 	return says, true
 }

@@ -212,7 +212,7 @@ func TestStopWithoutARecord(t *testing.T) {
 	if err := stop.Prepare(); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := stop.Stop(w.Context(), time.Minute); n != 1 || err != nil {
+	if n, _, err := stop.Stop(w.Context(), time.Minute); n != 1 || err != nil {
 		t.Errorf("%d ended, %v", n, err)
 	}
 	w.clean()

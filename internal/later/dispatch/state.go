@@ -63,7 +63,11 @@ type Run struct {
 	// Resnap says that a change of ours to the checkout may have been made since it
 	// was noted.
 	Resnap bool `json:"resnap,omitempty"`
-	// Waits is why what it left could not be dealt with so far.
+	// Over says that the agent is not at work any more: what it left waits to be dealt
+	// with. It takes no agent's place then.
+	Over bool `json:"over,omitempty"`
+	// Waits is why what it left could not be dealt with so far, or why it could not be
+	// stopped.
 	Waits string `json:"waits,omitempty"`
 	// Stopped is set where a person has the agent ended.
 	Stopped bool `json:"stopped,omitempty"`
@@ -174,18 +178,38 @@ func (r *Repo) drop(run *Run) {
 	r.Agents = slices.DeleteFunc(r.Agents, func(a *Run) bool { return a == run })
 }
 
-// running counts the agents of all repositories.
-func (s *State) running() int {
-	n := 0
+// atWork counts the agents of all repositories that are at work, and those that are
+// over while what they left has to wait.
+func (s *State) atWork() (running, waiting int) {
 	for _, r := range s.Repos {
-		n += len(r.Agents)
+		n := r.atWork()
+		running += n
+		waiting += len(r.Agents) - n
+	}
+	return running, waiting
+}
+
+// atWork counts the agents that are at work in the repository.
+func (r *Repo) atWork() int {
+	n := 0
+	for _, a := range r.Agents {
+		if !a.Over {
+			n++
+		}
 	}
 	return n
 }
 
-// has reports whether an agent has the task.
-func (r *Repo) has(text string) bool {
-	return r != nil && slices.ContainsFunc(r.Agents, func(a *Run) bool {
+// with returns the run that has the task, nil for none.
+func (r *Repo) with(text string) *Run {
+	if r == nil {
+		return nil
+	}
+	i := slices.IndexFunc(r.Agents, func(a *Run) bool {
 		return slices.ContainsFunc(a.Entries, func(t Task) bool { return t.Text == text })
 	})
+	if i < 0 {
+		return nil
+	}
+	return r.Agents[i]
 }

@@ -31,7 +31,7 @@ type Result struct {
 	Started  []string // sections, as people call them
 	Ended    []string // what came of agents, as sentences
 	Running  int      // agents at work
-	Waiting  int      // those whose work cannot be merged at the moment
+	Waiting  int      // those that are over and whose work cannot be merged at the moment
 	Problems []string
 	Busy     bool // another tick was at work, and nothing was done
 }
@@ -68,7 +68,7 @@ func (w *World) tick(ctx context.Context, o Options, r *Result) error {
 	r.Problems = w.config.Problems
 	w.busy = map[string]bool{}
 	for root, repo := range w.state.Repos {
-		w.busy[root] = len(repo.Agents) > 0
+		w.busy[root] = repo.atWork() > 0
 	}
 	w.reconcile(ctx, r)
 	w.tidy(ctx, r)
@@ -100,7 +100,7 @@ func (w *World) tick(ctx context.Context, o Options, r *Result) error {
 		w.start(ctx, o, queues, r)
 	}
 	w.resumeEntries(queues)
-	r.Running, r.Waiting = w.atWork()
+	r.Running, r.Waiting = w.state.atWork()
 	step("save state")
 	if err := w.state.save(w.App); err != nil {
 		return err
@@ -145,20 +145,6 @@ func advice(err error) string {
 		return err.Error() + "; " + hint
 	}
 	return err.Error()
-}
-
-// atWork counts the agents that are not over, and those whose work has to wait.
-func (w *World) atWork() (running, waiting int) {
-	for _, repo := range w.state.Repos {
-		for _, run := range repo.Agents {
-			if run.Waits == "" {
-				running++
-			} else {
-				waiting++
-			}
-		}
-	}
-	return running, waiting
 }
 
 // resumeEntries keeps in the state what a limit has ended, as the original does.

@@ -91,6 +91,17 @@ type Share struct {
 // viewEvents is how many events of the log are looked at.
 const viewEvents = 200
 
+// AtWork counts the agents that are at work.
+func (v View) AtWork() int {
+	n := 0
+	for _, a := range v.Agents {
+		if !a.Over {
+			n++
+		}
+	}
+	return n
+}
+
 // View returns what there is to show of all repositories, and of root, the one
 // that the person is in.
 func (w *World) View(ctx context.Context, root string) (View, error) {
@@ -161,8 +172,11 @@ func (w *World) wants(ctx context.Context, v View, broken error) []Want {
 		add("", "%s: %s", later.ConfigFile, p)
 	}
 	for _, a := range v.Agents {
-		if a.Waits != "" {
-			add("", "%s of %s waits: %s", a.name(), filepath.Base(a.Repo), a.Waits)
+		switch {
+		case a.Over && a.Waits != "":
+			add("", "%s of %s: the agent has ended, and its work waits: %s", a.name(), filepath.Base(a.Repo), a.Waits)
+		case a.Waits != "":
+			add("", "%s of %s: %s", a.name(), filepath.Base(a.Repo), a.Waits)
 		}
 	}
 	for _, q := range v.Queues {

@@ -229,18 +229,19 @@ func (w *World) Note(entries ...later.Entry) error {
 	return w.note(entries...)
 }
 
-// Stop ends all agents and returns how many there were. What they have left is
-// taken over as if they had ended by themselves.
-func (w *World) Stop(ctx context.Context, wait time.Duration) (int, error) {
-	n := 0
-	err := w.locked(ctx, wait, func() error {
+// Stop ends all agents and returns how many there were, and how many that had ended
+// before wait to be merged. What they have left is taken over as if they had ended
+// by themselves.
+func (w *World) Stop(ctx context.Context, wait time.Duration) (n, waiting int, err error) {
+	err = w.locked(ctx, wait, func() error {
 		if err := w.load(); err != nil {
 			return err
 		}
 		var failed error
 		for _, root := range sorted(w.state.Repos) {
 			for _, run := range w.state.Repos[root].Agents {
-				run.Stopped = true
+				// One that has ended by itself says what came of its tasks.
+				run.Stopped = run.Stopped || !run.Over && !w.store.Ended(run.ID)
 			}
 		}
 		step("save stop")
@@ -249,6 +250,9 @@ func (w *World) Stop(ctx context.Context, wait time.Duration) (int, error) {
 		}
 		for _, root := range sorted(w.state.Repos) {
 			for _, run := range w.state.Repos[root].Agents {
+				if !run.Stopped {
+					continue
+				}
 				switch err := w.store.Stop(run.ID, w.clock()); {
 				case run.ID == "", errors.Is(err, agent.ErrUnknown): // the original's, or one that never began
 				case err != nil:
@@ -260,9 +264,10 @@ func (w *World) Stop(ctx context.Context, wait time.Duration) (int, error) {
 		}
 		var r Result
 		w.reconcile(ctx, &r)
+		_, waiting = w.state.atWork()
 		return errors.Join(failed, w.state.save(w.App))
 	})
-	return n, err
+	return n, waiting, err
 }
 
 // Log returns the newest n events of the log, the newest first.

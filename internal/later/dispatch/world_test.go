@@ -273,8 +273,8 @@ func (w *world) clean() {
 		}
 	}
 	s := w.state()
-	if n := s.running(); n != 0 {
-		w.Errorf("%d agents in the state", n)
+	if n, waiting := s.atWork(); n+waiting != 0 {
+		w.Errorf("%d agents in the state", n+waiting)
 	}
 }
 

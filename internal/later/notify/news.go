@@ -206,7 +206,7 @@ func due(v dispatch.View) int {
 	for _, q := range v.Queues {
 		for _, s := range q.Sections {
 			for _, t := range s.Tasks {
-				if t.May() && t.Held == "" && !t.Running {
+				if t.May() && t.Held == "" && !t.Running && !t.Merging {
 					n++
 				}
 			}

@@ -181,6 +181,7 @@ type want struct {
 type agentCard struct {
 	ID, Name, Repo, Span string
 	Since                stamp
+	Over                 bool
 	Facts                []string
 	Tasks                []text
 	Waits                text
@@ -232,7 +233,7 @@ func boardOf(v dispatch.View) *board {
 	b.gates(v)
 	b.events(v)
 	b.Days, b.Models = daysOf(v), modelsOf(v)
-	if len(v.Agents) > 0 {
+	if v.AtWork() > 0 {
 		b.Every = everyBusy
 	}
 	b.summary(v)
@@ -247,7 +248,7 @@ func (b *board) summary(v dispatch.View) {
 	} else if n > 1 {
 		parts = append(parts, term.Thousands(n)+" things wait for you")
 	}
-	if n := len(v.Agents); n > 0 {
+	if n := v.AtWork(); n > 0 {
 		parts = append(parts, term.Count(n, "agent")+" at work")
 	}
 	open := 0
@@ -299,11 +300,11 @@ func (b *board) agents(v dispatch.View) {
 	for _, a := range v.Agents {
 		card := agentCard{
 			ID: b.ids.of("agent", a.Repo, a.Section, a.ID), Name: name(sentence(Section(a.Run)), maxName), Repo: name(filepath.Base(a.Repo), maxName),
-			Span: Span(v.Now.Sub(a.DispatchTS)), Since: b.stamp(a.DispatchTS, v.Now),
+			Span: Span(v.Now.Sub(a.DispatchTS)), Since: b.stamp(a.DispatchTS, v.Now), Over: a.Over,
 			Tail: last(strings.TrimSpace(term.Visible(a.Tail)), maxTail),
 		}
 		if a.Waits != "" {
-			card.Waits = b.text("Its work waits: " + a.Waits)
+			card.Waits = b.text(sentence(a.Waits))
 		}
 		if a.Model != "" {
 			card.Facts = append(card.Facts, name(a.Model, maxName))
@@ -372,7 +373,7 @@ func (b *board) done(tasks []dispatch.Known, now time.Time) []doneRow {
 
 // stateSays are the words of the page for those of State.
 var stateSays = map[string]string{
-	"runs": "running", "waits": "waiting", "limit": "after the reset", "you": "needs you", "trust?": "needs your trust",
+	"runs": "running", "merge": "to be merged", "waits": "waiting", "limit": "after the reset", "you": "needs you", "trust?": "needs your trust",
 }
 
 func (b *board) task(t dispatch.Known) taskRow {
@@ -391,7 +392,7 @@ func (b *board) task(t dispatch.Known) taskRow {
 	if t.Held != "" {
 		note = append(note, t.Held)
 	}
-	if t.Note != "" && !t.Running {
+	if t.Note != "" && !t.Running && !t.Merging {
 		note = append(note, t.Note)
 	}
 	row.Note = b.text(sentence(strings.Join(note, ": ")))

@@ -260,7 +260,12 @@ func (b *board) putAgents(d *document) {
 
 func (a agentCard) put(d *document) {
 	d.put(`<article class="card agent" aria-labelledby="%s"><h3 id="%s">%s <span class="repo">%s</span></h3>
-<p class="soft">at work for %s, since `, a.ID, a.ID, a.Name, a.Repo, a.Span)
+<p class="soft">`, a.ID, a.ID, a.Name, a.Repo)
+	if a.Over {
+		d.put(`ended, its work waits; started `)
+	} else {
+		d.put(`at work for %s, since `, a.Span)
+	}
 	a.Since.put(d)
 	for _, f := range a.Facts {
 		d.put(` · %s`, f)

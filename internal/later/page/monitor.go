@@ -149,7 +149,7 @@ func (m *monitor) wants(v dispatch.View) []string {
 func agentLines(v dispatch.View) []string {
 	var lines []string
 	for _, a := range v.Agents {
-		line := fmt.Sprintf("%s, %s, %s", Section(a.Run), filepath.Base(a.Repo), Span(v.Now.Sub(a.DispatchTS)))
+		line := fmt.Sprintf("%s, %s, %s", Section(a.Run), filepath.Base(a.Repo), strings.TrimPrefix(progress(a, v.Now), "for "))
 		if tail := term.Line(a.Tail); tail != "" {
 			line += ": " + tail
 		}
@@ -170,7 +170,7 @@ func queueLines(v dispatch.View) []string {
 		}
 		var parts []string
 		for _, p := range [...]struct{ state, says string }{
-			{"runs", "running"}, {"waits", "waiting"}, {"limit", "after the reset"}, {"you", "for you"}, {"trust?", "waiting for trust"},
+			{"runs", "running"}, {"merge", "to be merged"}, {"waits", "waiting"}, {"limit", "after the reset"}, {"you", "for you"}, {"trust?", "waiting for trust"},
 		} {
 			if n[p.state] > 0 {
 				parts = append(parts, fmt.Sprintf("%d %s", n[p.state], p.says))

@@ -116,13 +116,21 @@ func (p *paper) wants(v dispatch.View) {
 func (p *paper) agents(v dispatch.View) {
 	var lines []string
 	for _, a := range v.Agents {
-		line := fmt.Sprintf("%s of %s, %s, for %s", Section(a.Run), filepath.Base(a.Repo), term.Count(len(a.Entries), "task"), Span(v.Now.Sub(a.DispatchTS)))
+		line := fmt.Sprintf("%s of %s, %s, %s", Section(a.Run), filepath.Base(a.Repo), term.Count(len(a.Entries), "task"), progress(a, v.Now))
 		if a.Branch != nil {
 			line += ", branch " + *a.Branch
 		}
 		lines = append(lines, line)
 	}
 	p.list("Agents", 6, lines)
+}
+
+// progress says how long an agent has been at work, or that it is not any more.
+func progress(a dispatch.Agent, now time.Time) string {
+	if a.Over {
+		return "ended, its work waits"
+	}
+	return "for " + Span(now.Sub(a.DispatchTS))
 }
 
 func (p *paper) queues(v dispatch.View) {
@@ -146,6 +154,8 @@ func State(t dispatch.Known) string {
 	switch {
 	case t.Running:
 		return "runs"
+	case t.Merging:
+		return "merge"
 	case t.Held == schedule.HeldLong:
 		return "you"
 	case !t.May():
