@@ -63,7 +63,7 @@ func orphan(path string) Orphan {
 		o.Says = err.Error()
 		return o
 	}
-	o.Worktree = w
+	o.Worktree, o.Path = w, w.Path // without links, as whoever made it knows it
 	switch there := exists(path); {
 	case !isGitDir(w.Common) && there:
 		o.Says = "its repository " + w.Common + " is gone; take from it what you need and delete it"
@@ -81,8 +81,10 @@ func orphan(path string) Orphan {
 		o.Says = w.check().Error()
 	case w.Owner == (proc.ID{}):
 		o.Says = "no agent was started in it"
+	case w.Held != "":
+		o.Says = w.Held
 	case w.Owner.Ended():
-		o.Says = "its agent has ended"
+		o.Says = "its agent has ended; it is removed once no process works in it"
 	}
 	return o
 }

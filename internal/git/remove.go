@@ -267,18 +267,60 @@ func (w *Worktree) merged(ctx context.Context, tip string) (bool, error) {
 	return false, nil
 }
 
-// Merged reports whether somebody has merged the worktree: there are commits, there
-// is nothing besides, and all of it is in another branch.
+// taken reports whether the work up to the commit tip is in another branch. Where the
+// configuration cannot be trusted only commits are looked for.
+func (w *Worktree) taken(ctx context.Context, tip string) (bool, error) {
+	if len(w.Setup) > 0 {
+		return w.reachable(ctx, tip, "refs/heads")
+	}
+	return w.merged(ctx, tip)
+}
+
+// Stage is how far the work of a worktree that is held has come.
+type Stage string
+
+// The stages.
+const (
+	NotCommitted Stage = "not committed" // nothing is on its branch
+	Committed    Stage = "committed"
+	Taken        Stage = "taken" // what is on its branch is in another one
+)
+
+// Stage tells how far the work has come by now, by its branch alone.
+func (w *Worktree) Stage(ctx context.Context) (Stage, error) {
+	tip, err := w.commit(ctx, "refs/heads/"+w.Branch)
+	if err != nil || tip == "" || tip == w.Base {
+		return NotCommitted, err
+	}
+	taken, err := w.taken(ctx, tip)
+	if taken {
+		return Taken, err
+	}
+	return Committed, err
+}
+
+// Merged reports whether a person has merged the worktree: there are commits, there
+// is nothing besides, and all of it is in another branch, where it was not before
+// the worktree was held for them.
 func (w *Worktree) Merged(ctx context.Context) (bool, error) {
 	tip, err := w.commit(ctx, "refs/heads/"+w.Branch)
 	if err != nil || tip == "" || tip == w.Base {
 		return false, err
 	}
-	head, files, _, err := w.work(ctx)
-	if err != nil || head != tip || len(files) > 0 {
+	// Asked before anything that runs filters: a person who has merged knows what is
+	// set up.
+	if taken, err := w.taken(ctx, tip); err != nil || !taken {
+		if err == nil && w.Astray {
+			w.Astray = false // they have put that right
+			err = w.save()
+		}
 		return false, err
 	}
-	return w.merged(ctx, tip)
+	if w.Astray {
+		return false, nil
+	}
+	head, files, _, err := w.work(ctx)
+	return err == nil && head == tip && len(files) == 0, err
 }
 
 // reachable reports whether a ref that begins with one of prefixes has the commit

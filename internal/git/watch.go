@@ -31,6 +31,7 @@ type Snapshot struct {
 	Refs   map[string]string // of the repository, without those of ours → object
 	Files  map[string]string // changed, unknown and ignored files, with slashes → what is known of their content
 	Setup  map[string]string // configuration and hooks of the repository, full path → the same
+	Keys   map[string]string // what is set in the configuration, full path, line break and key → the same
 	Cut    bool              // there was more than is compared
 }
 
@@ -46,6 +47,8 @@ const (
 	KindSetup Kind = "setup"
 	// KindCut says that there was more than could be compared.
 	KindCut Kind = "cut"
+	// kindKey is a line of a snapshot, and no difference.
+	kindKey Kind = "key"
 )
 
 // Difference is something that is another in a later Snapshot. Before and After
@@ -54,6 +57,7 @@ type Difference struct {
 	Kind          Kind
 	Name          string // a ref, or a path: with slashes below the worktree, or in full
 	Before, After string
+	Keys          []string // KindSetup: what is set otherwise in a file of the configuration
 }
 
 // String says what happened, in a sentence without a period.
@@ -82,9 +86,22 @@ func (d Difference) String() string {
 		}
 		return change(fmt.Sprintf("%q", d.Name))
 	case KindSetup:
-		return change(fmt.Sprintf("%q, which decides what git does and runs,", d.Name))
+		what := fmt.Sprintf("%q", d.Name)
+		if len(d.Keys) > 0 {
+			what += " (" + d.Setting() + ")"
+		}
+		return change(what + ", which decides what git does and runs,")
 	}
 	return "there are more files than are compared, so some changes may not be known"
+}
+
+// Setting names what is set otherwise, "" where that is not known.
+func (d Difference) Setting() string {
+	const most = 5
+	if n := len(d.Keys); n > most {
+		return strings.Join(d.Keys[:most], ", ") + fmt.Sprintf(" and %d more", n-most)
+	}
+	return strings.Join(d.Keys, ", ")
 }
 
 // Watch returns the worktree as it is now. It reads, in bounded time, the refs,
@@ -99,7 +116,7 @@ func (r *Repo) Watch(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	s := Snapshot{Refs: parseRefs(string(out)), Files: map[string]string{}, Setup: map[string]string{}, Cut: len(out) >= outputLimit}
+	s := Snapshot{Refs: parseRefs(string(out)), Files: map[string]string{}, Setup: map[string]string{}, Keys: map[string]string{}, Cut: len(out) >= outputLimit}
 	maps.DeleteFunc(s.Refs, func(ref, _ string) bool {
 		return strings.HasPrefix(ref, ownRefs) || strings.HasPrefix(ref, "refs/heads/"+BranchPrefix)
 	})
@@ -153,9 +170,34 @@ func (s *Snapshot) setup(ctx context.Context, r *Repo, look *looker) error {
 	for _, f := range files {
 		if is := look.at(f); is != "" {
 			s.Setup[f] = is
+			if strings.HasPrefix(filepath.Base(f), "config") {
+				s.keys(ctx, r, f)
+			}
 		}
 	}
 	return nil
+}
+
+// keys adds what is set in a file of the configuration. One that git cannot read
+// has nothing that is known, and is compared as a whole.
+func (s *Snapshot) keys(ctx context.Context, r *Repo, path string) {
+	out, _ := r.read(ctx, "config", "--file", path, "--no-includes", "--list", "-z")
+	values := map[string][]string{}
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		if key, value, _ := strings.Cut(entry, "\n"); key != "" {
+			values[key] = append(values[key], value)
+		}
+	}
+	for key, list := range values {
+		s.Keys[path+"\n"+key] = sum([]byte(strings.Join(list, "\x00"))) // there may be a password in it
+	}
+}
+
+// sum tells contents apart.
+func sum(data []byte) string {
+	h := fnv.New128a()
+	h.Write(data)
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
 // looker tells files apart, by their content as long as that can be paid.
@@ -184,9 +226,7 @@ func (l *looker) at(path string) string {
 		l.left--
 		l.room -= info.Size()
 		if data, err := state.ReadFile(path, info.Size()); err == nil {
-			sum := fnv.New128a()
-			sum.Write(data)
-			return mode + " " + fmt.Sprintf("%x", sum.Sum(nil))
+			return mode + " " + sum(data)
 		}
 	}
 	return mode + " " + state.NewDir(filepath.Dir(path)).Revision(filepath.Base(path))
@@ -196,7 +236,7 @@ func (l *looker) at(path string) string {
 func (s Snapshot) Compare(now Snapshot) []Difference {
 	var list []Difference
 	if before, after := cmp.Or(s.Branch, s.Commit), cmp.Or(now.Branch, now.Commit); before != after {
-		list = append(list, Difference{KindHead, "HEAD", before, after})
+		list = append(list, Difference{Kind: KindHead, Name: "HEAD", Before: before, After: after})
 	}
 	for _, part := range []struct {
 		kind        Kind
@@ -211,7 +251,11 @@ func (s Snapshot) Compare(now Snapshot) []Difference {
 		}
 		for _, name := range slices.Sorted(maps.Keys(names)) {
 			if before, after := part.before[name], part.now[name]; before != after {
-				list = append(list, Difference{part.kind, name, before, after})
+				d := Difference{Kind: part.kind, Name: name, Before: before, After: after}
+				if part.kind == KindSetup {
+					d.Keys = s.otherKeys(now, name)
+				}
+				list = append(list, d)
 			}
 		}
 	}
@@ -221,6 +265,19 @@ func (s Snapshot) Compare(now Snapshot) []Difference {
 	return list
 }
 
+// otherKeys returns what is set otherwise now in a file of the configuration.
+func (s Snapshot) otherKeys(now Snapshot, path string) []string {
+	keys := map[string]bool{}
+	for _, m := range []map[string]string{s.Keys, now.Keys} {
+		for name := range m {
+			if key, ok := strings.CutPrefix(name, path+"\n"); ok && s.Keys[name] != now.Keys[name] {
+				keys[key] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(keys))
+}
+
 // Bytes returns the snapshot as a text that ParseSnapshot reads back.
 func (s Snapshot) Bytes() []byte {
 	var b strings.Builder
@@ -228,7 +285,7 @@ func (s Snapshot) Bytes() []byte {
 	for _, part := range []struct {
 		kind Kind
 		m    map[string]string
-	}{{KindRef, s.Refs}, {KindFile, s.Files}, {KindSetup, s.Setup}} {
+	}{{KindRef, s.Refs}, {KindFile, s.Files}, {KindSetup, s.Setup}, {kindKey, s.Keys}} {
 		for _, name := range slices.Sorted(maps.Keys(part.m)) {
 			b.WriteString(quoted(string(part.kind), name, part.m[name]))
 		}
@@ -242,7 +299,7 @@ func (s Snapshot) Bytes() []byte {
 
 // ParseSnapshot reads what Bytes wrote. One that is cut off is an error.
 func ParseSnapshot(data []byte) (Snapshot, error) {
-	s := Snapshot{Refs: map[string]string{}, Files: map[string]string{}, Setup: map[string]string{}}
+	s := Snapshot{Refs: map[string]string{}, Files: map[string]string{}, Setup: map[string]string{}, Keys: map[string]string{}}
 	whole := false
 	err := unquoted(string(data), func(words []string) error {
 		switch kind := Kind(words[0]); {
@@ -254,6 +311,8 @@ func ParseSnapshot(data []byte) (Snapshot, error) {
 			s.Files[words[1]] = words[2]
 		case kind == KindSetup && len(words) == 3:
 			s.Setup[words[1]] = words[2]
+		case kind == kindKey && len(words) == 3:
+			s.Keys[words[1]] = words[2]
 		case kind == KindCut:
 			s.Cut = true
 		case words[0] == "end":

@@ -59,7 +59,7 @@ func TestWatch(t *testing.T) {
 		"another branch": {func(t *testing.T, dir string) { do(t, dir, "checkout", "-q", "other") }, "head HEAD", `"other" is checked out instead of "main"`},
 		"no branch":      {func(t *testing.T, dir string) { do(t, dir, "checkout", "-q", "--detach") }, "head HEAD", `is checked out instead of "main"`},
 		"a stash":        {func(t *testing.T, dir string) { do(t, dir, "stash", "-q") }, "ref refs/stash|file tracked", ""},
-		"configuration":  {func(t *testing.T, dir string) { do(t, dir, "config", "core.hooksPath", "/nowhere") }, "setup .git/config", "which decides what git does and runs"},
+		"configuration":  {func(t *testing.T, dir string) { do(t, dir, "config", "core.hooksPath", "/nowhere") }, "setup .git/config", `config" (core.hookspath), which decides what git does and runs, was changed`},
 		"a hook":         {func(t *testing.T, dir string) { put(t, dir, ".git/hooks/pre-commit", "#!/bin/sh\n") }, "setup .git/hooks/pre-commit", "is new"},
 		"attributes":     {func(t *testing.T, dir string) { put(t, dir, ".git/info/attributes", "* filter=x\n") }, "setup .git/info/attributes", ""},
 	} {

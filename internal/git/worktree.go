@@ -51,6 +51,17 @@ type Worktree struct {
 	Common   string // git directory that all worktrees of the repository share
 	GitDir   string // its own git directory; "" as long as it is not complete
 
+	// Held is why it stays for the person, "" where it does not.
+	Held string
+	// Setup are files that decide what git does and runs in the repository, and that
+	// changed while somebody worked in the worktree: the first of each is the path,
+	// others what is set otherwise. Before a person has looked at them nothing is run
+	// here that obeys them.
+	Setup [][]string
+	// Astray says that what was done in it was in another branch when it was held: no
+	// merge of the person's has brought it there.
+	Astray bool
+
 	Owner   proc.ID // who works in it; the zero ID as long as nobody does
 	Session string  // of the host, "" if unknown
 
@@ -353,6 +364,28 @@ func (w *Worktree) SetOwner(owner proc.ID, session string) error {
 	return w.save()
 }
 
+// Hold records that the worktree stays for the person, and why.
+func (w *Worktree) Hold(ctx context.Context, why string, setup [][]string) error {
+	w.Held, w.Setup = strings.ToValidUTF8(why[:min(len(why), maxHeld)], ""), setup[:min(len(setup), maxSetup)]
+	tip, err := w.commit(ctx, "refs/heads/"+w.Branch)
+	if err != nil {
+		return err
+	}
+	w.Astray = false
+	if tip != "" && tip != w.Base {
+		if w.Astray, err = w.taken(ctx, tip); err != nil {
+			return err
+		}
+	}
+	return w.save()
+}
+
+// What a record holds of them.
+const (
+	maxHeld  = 4000 // bytes
+	maxSetup = 20
+)
+
 // save writes the record.
 func (w *Worktree) save() error {
 	return state.NewDir(filepath.Dir(w.Path)).WithLock(recordWait, func(tx *state.Tx) error {
@@ -365,8 +398,18 @@ func (w *Worktree) encode() []byte {
 	if w.Owner != (proc.ID{}) {
 		owner = w.Owner.String()
 	}
+	held := ""
+	if w.Held != "" {
+		held = quoted("held", w.Held)
+	}
+	for _, words := range w.Setup {
+		held += quoted(append([]string{"setup"}, words...)...)
+	}
+	if w.Astray {
+		held += quoted("astray", "")
+	}
 	return []byte(string(w.mark()) + quoted("target", w.Target) + quoted("checkout", w.Checkout) + quoted("common", w.Common) +
-		quoted("gitdir", w.GitDir) + quoted("owner", owner) + quoted("session", w.Session))
+		quoted("gitdir", w.GitDir) + quoted("owner", owner) + quoted("session", w.Session) + held)
 }
 
 // LoadWorktree returns the worktree at path as it is recorded, whatever became of
@@ -390,12 +433,17 @@ func decodeWorktree(text string) (*Worktree, error) {
 	w := &Worktree{}
 	fields := map[string]*string{
 		"path": &w.Path, "branch": &w.Branch, "base": &w.Base, "target": &w.Target, "checkout": &w.Checkout,
-		"common": &w.Common, "gitdir": &w.GitDir, "session": &w.Session,
+		"common": &w.Common, "gitdir": &w.GitDir, "session": &w.Session, "held": &w.Held,
 	}
 	err := unquoted(text, func(words []string) error {
+		if words[0] == "setup" && len(words) > 1 {
+			w.Setup = append(w.Setup, words[1:])
+			return nil
+		}
 		if len(words) != 2 {
 			return fmt.Errorf("%q is not understood", words)
 		}
+		w.Astray = w.Astray || words[0] == "astray"
 		if words[0] == "owner" && words[1] != "" {
 			id, err := proc.ParseID(words[1])
 			w.Owner = id

@@ -78,9 +78,15 @@ func (w *World) compare(ctx context.Context, root string, run *Run) {
 		if d.Kind == git.KindFile && w.ours(d.Name) {
 			continue
 		}
-		// Git would run what is set up there, with the next commit.
-		run.Setup = run.Setup || d.Kind == git.KindSetup
-		if says := d.String(); !slices.Contains(run.Changed, says) {
+		says := d.String()
+		if d.Kind == git.KindSetup {
+			// Git would run what is set up there, with the next commit.
+			if file := append([]string{d.Name}, d.Keys...); !slices.ContainsFunc(run.Setup, func(f []string) bool { return slices.Equal(f, file) }) {
+				run.Setup = append(run.Setup, file)
+			}
+			says = strings.ReplaceAll(says, root+string(filepath.Separator), "")
+		}
+		if !slices.Contains(run.Changed, says) {
 			run.Changed = append(run.Changed, says)
 		}
 	}

@@ -57,7 +57,7 @@ func sorted[V any](m map[string]V) []string {
 // settle deals with one run and reports whether it is over, and what came of it.
 func (w *World) settle(ctx context.Context, root string, run *Run) (says string, over bool) {
 	if run.ID == "" {
-		return w.adopt(root, run)
+		return w.adopt(ctx, root, run)
 	}
 	rec, err := w.store.Load(run.ID)
 	switch {
@@ -127,7 +127,7 @@ func (w *World) collect(ctx context.Context, root string, run *Run) (says string
 		return "", false
 	}
 	w.finish(root, run, verdict)
-	says = w.report(root, run, out, verdict, kept, merged)
+	says = w.report(ctx, root, run, out, verdict, kept, merged)
 	if run.Worktree != nil && kept == "" {
 		w.removeTree(ctx, run)
 	}
@@ -240,14 +240,16 @@ func (w *World) deliver(ctx context.Context, root string, run *Run, verdict verd
 			return "", "", err
 		}
 	}
+	if len(run.Setup) > 0 {
+		// Whatever came of the tasks: committing or removing would obey it.
+		w.log("setup_changed", fields{"repo": root, "branch": tree.Branch, "changes": run.Changed})
+		return w.hold(ctx, tree, run, "git's configuration or hooks changed while the agent was at work ("+strings.Join(cut(run.Changed, 5), "; ")+"), so nothing of it is committed")
+	}
 	if !some(run, verdict, schedule.Done) {
 		if some(run, verdict, schedule.Failed, schedule.Skipped, schedule.NeedsHuman) {
 			return w.keep(ctx, tree, run)
 		}
 		return "", "", nil // it goes on another time; removing it salvages what there is
-	}
-	if run.Setup {
-		return w.hold(run, "the configuration or the hooks of the repository changed while the agent was at work ("+strings.Join(cut(run.Changed, 5), "; ")+"), so nothing of it is committed")
 	}
 	step("commit")
 	work, err := tree.CommitAll(ctx, w.message(run), trailers(run, verdict)...)
@@ -255,13 +257,13 @@ func (w *World) deliver(ctx context.Context, root string, run *Run, verdict verd
 	case errors.Is(err, git.ErrNothing):
 		return "", "", nil
 	case err != nil:
-		return w.hold(run, "it could not be committed: "+advice(err))
+		return w.hold(ctx, tree, run, "it could not be committed: "+advice(err))
 	case len(run.Changed) > 0:
 		w.log("checkout_changed", fields{"repo": root, "branch": tree.Branch, "changes": run.Changed})
-		return w.hold(run, "the checkout changed while the agent was at work ("+strings.Join(cut(run.Changed, 5), "; ")+")")
+		return w.hold(ctx, tree, run, "the checkout changed while the agent was at work ("+strings.Join(cut(run.Changed, 5), "; ")+")")
 	}
 	if touched, err := tree.Changed(ctx); err == nil && slices.Contains(touched, w.config.QueuePath) {
-		return w.hold(run, "the agent changed the queue itself")
+		return w.hold(ctx, tree, run, "the agent changed the queue itself")
 	}
 	var got git.Merged
 	err = w.around(ctx, root, run, func() error {
@@ -273,22 +275,26 @@ func (w *World) deliver(ctx context.Context, root string, run *Run, verdict verd
 	switch {
 	case errors.As(err, &conflict):
 		w.log("merge_conflict", fields{"repo": root, "branch": conflict.Branch, "section": run.Section, "files": conflict.Files, "worktree": tree.Path})
-		return w.hold(run, err.Error())
+		return w.hold(ctx, tree, run, err.Error())
 	case errors.Is(err, git.ErrNotNow):
 		return "", "", err
 	case err != nil:
-		return w.hold(run, "it could not be merged: "+advice(err))
+		return w.hold(ctx, tree, run, "it could not be merged: "+advice(err))
 	}
 	if len(work.Left) > 0 {
-		return w.hold(run, "not all of it could be committed: "+strings.Join(cut(work.Left, 5), ", "))
+		return w.hold(ctx, tree, run, "not all of it could be committed: "+strings.Join(cut(work.Left, 5), ", "))
 	}
 	w.log("merge", fields{"repo": root, "branch": tree.Branch, "target": tree.Target, "commit": got.Commit, "section": run.Section})
 	return "", "merged into " + tree.Target, nil
 }
 
 // hold leaves the worktree to the person.
-func (w *World) hold(run *Run, why string) (kept, merged string, err error) {
-	run.Kept = true
+func (w *World) hold(ctx context.Context, tree *git.Worktree, run *Run, why string) (kept, merged string, err error) {
+	step("hold worktree")
+	if err := tree.Hold(ctx, why, run.Setup); err != nil {
+		return "", "", err
+	}
+	run.Kept = why
 	return why, "", nil
 }
 
@@ -299,9 +305,9 @@ func (w *World) keep(ctx context.Context, tree *git.Worktree, run *Run) (kept, m
 	var unmerged *git.UnmergedError
 	switch _, err := tree.Remove(ctx, false); {
 	case errors.As(err, &unmerged):
-		return w.hold(run, "no task of it was done")
+		return w.hold(ctx, tree, run, "no task of it was done")
 	case err != nil:
-		return w.hold(run, err.Error())
+		return w.hold(ctx, tree, run, err.Error())
 	}
 	return "", "", nil
 }
@@ -375,8 +381,8 @@ func (w *World) tickOff(root string, done []queue.Task) error {
 // done yet.
 func (v verdicts) of(run *Run, t Task) (schedule.Verdict, string) {
 	got, why := v(t)
-	if run.Kept && got == schedule.Done {
-		return schedule.NeedsHuman, why
+	if run.Kept != "" && got == schedule.Done {
+		return schedule.Unmerged, run.Kept
 	}
 	return got, why
 }
@@ -387,7 +393,7 @@ func (w *World) finish(root string, run *Run, v verdicts) {
 	for _, t := range run.Entries {
 		got, why := v.of(run, t)
 		e := later.Entry{Time: w.now(), Event: later.Finished, Repo: root, Text: t.Text, Agent: run.ID, Verdict: got, Note: why}
-		if said, _ := v(t); run.Kept && said == schedule.Done {
+		if got == schedule.Unmerged {
 			e.Kept = deref(run.Worktree)
 		}
 		entries = append(entries, e)
@@ -437,7 +443,7 @@ func (w *World) leftovers(run *Run) {
 
 // adopt takes over an agent that the original has started. Its process is not
 // known for certain, so it is given a day to write its result.
-func (w *World) adopt(root string, run *Run) (says string, over bool) {
+func (w *World) adopt(ctx context.Context, root string, run *Run) (says string, over bool) {
 	out, err := agent.ReadOutcome(run.ResultPath, "")
 	if err != nil || out.Rows == 0 && w.now().Sub(run.DispatchTS) < 24*time.Hour {
 		return "", false
@@ -446,13 +452,13 @@ func (w *World) adopt(root string, run *Run) (says string, over bool) {
 	kept := ""
 	if run.Worktree != nil {
 		kept = "it was made by another program, which is to merge it"
-		run.Kept = true
+		run.Kept = kept
 	}
 	if err := w.markDone(root, run, v); err != nil {
 		return "", false
 	}
 	w.finish(root, run, v)
-	says = w.report(root, run, out, v, kept, "")
+	says = w.report(ctx, root, run, out, v, kept, "")
 	w.state.repo(root).drop(run)
 	return says, true
 }
@@ -501,12 +507,14 @@ func (w *World) tidy(ctx context.Context, r *Result) {
 }
 
 // orphan removes a worktree that nobody works in, with a ref for what is only
-// there; one that a person was told of stays, as does what is not ours.
+// there; one that is held for a person stays until they have merged it, as does what
+// is not ours. Status names what stays.
 func (w *World) orphan(ctx context.Context, o git.Orphan, r *Result) {
-	// One without an owner was made by a tick that was killed before it could start
-	// an agent there; all ticks are done with it.
-	if o.Worktree == nil || !o.Junk && o.Worktree.Owner != (proc.ID{}) && !w.merged(ctx, o, r) {
+	if o.Worktree == nil {
 		r.Problems = append(r.Problems, o.Path+": "+o.Says)
+		return
+	}
+	if o.Worktree.Held != "" && !o.Junk && !w.merged(ctx, o, r) {
 		return
 	}
 	step("remove orphan")

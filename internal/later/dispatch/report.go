@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,20 +18,26 @@ import (
 
 // tally is what came of the tasks of some runs.
 type tally struct {
-	run               string
-	done, needs, left int // left are those that will be tried again
-	section           string
+	run                         string
+	done, unmerged, needs, left int // left are those that will be tried again
+	setup                       int // 1 where git's configuration or hooks changed meanwhile
+	section                     string
 }
+
+// numbers are what a line of a tally begins with.
+func (t *tally) numbers() []*int { return []*int{&t.done, &t.unmerged, &t.needs, &t.left, &t.setup} }
 
 // report writes what came of a run for the person: a page that is kept, and two
 // lines for the next session of the repository. It returns the sentence for whoever
 // watches.
-func (w *World) report(root string, run *Run, out agent.Outcome, v verdicts, kept, merged string) string {
-	t := tally{run: run.ID, section: run.name()}
+func (w *World) report(ctx context.Context, root string, run *Run, out agent.Outcome, v verdicts, kept, merged string) string {
+	t := tally{run: run.ID, section: run.name(), setup: min(len(run.Setup), 1)}
 	for _, e := range run.Entries {
 		switch got, _ := v.of(run, e); {
 		case got == schedule.Done:
 			t.done++
+		case got == schedule.Unmerged:
+			t.unmerged++
 		case got == schedule.NeedsHuman, w.ledger.Task(root, e.Text).Held != "":
 			t.needs++
 		default:
@@ -42,7 +49,7 @@ func (w *World) report(root string, run *Run, out agent.Outcome, v verdicts, kep
 	step("write report")
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
-		err = state.WriteFile(page, []byte(w.page(root, run, out, v, kept, merged)), 0o600)
+		err = state.WriteFile(page, []byte(w.page(ctx, root, run, out, v, kept, merged)), 0o600)
 	}
 	if err == nil {
 		err = w.announce(root, t, page)
@@ -84,7 +91,7 @@ func (t tally) String() string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{t.done, "done"}, {t.needs, "need you"}, {t.left, "not done"}} {
+	}{{t.done, "done"}, {t.unmerged, "done but not merged"}, {t.needs, "need you"}, {t.left, "not done"}} {
 		if p.n > 0 {
 			if p.n == 1 && p.what == "need you" {
 				p.what = "needs you"
@@ -95,8 +102,16 @@ func (t tally) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// warning is what a person has to know before they do anything with git.
+func (t tally) warning() string {
+	if t.setup == 0 {
+		return ""
+	}
+	return " Git's configuration or hooks changed while an agent was at work: see `ccreload later status` before you run git here."
+}
+
 // page is the report of a run, in Markdown.
-func (w *World) page(root string, run *Run, out agent.Outcome, v verdicts, kept, merged string) string {
+func (w *World) page(ctx context.Context, root string, run *Run, out agent.Outcome, v verdicts, kept, merged string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, %s\n\n", term.Visible(run.name()), term.Visible(filepath.Base(root)))
 	fmt.Fprintf(&b, "- started %s, ended %s (%s)\n", run.DispatchTS.Local().Format("2006-01-02 15:04"), w.Env.Now().Local().Format("15:04"), out.Kind)
@@ -105,7 +120,8 @@ func (w *World) page(root string, run *Run, out agent.Outcome, v verdicts, kept,
 		fmt.Fprintf(&b, "- %s\n", merged)
 	}
 	if kept != "" {
-		fmt.Fprintf(&b, "- NOT merged: %s\n- its work is in `%s`, branch `%s`; `git merge %s` takes it over\n", term.Visible(kept), deref(run.Worktree), deref(run.Branch), deref(run.Branch))
+		fmt.Fprintf(&b, "- NOT merged: %s\n- its work is in `%s`, branch `%s`\n", term.Visible(kept), deref(run.Worktree), deref(run.Branch))
+		b.WriteString(w.steps(ctx, run))
 	}
 	if out.Reason != "" {
 		fmt.Fprintf(&b, "- the client says: %s\n", term.Visible(out.Reason))
@@ -118,7 +134,8 @@ func (w *World) page(root string, run *Run, out agent.Outcome, v verdicts, kept,
 	}
 	b.WriteString("\n## Tasks\n\n")
 	for _, t := range run.Entries {
-		got, why := v.of(run, t)
+		got, _ := v.of(run, t)
+		_, why := v(t)
 		fmt.Fprintf(&b, "- %s: %s\n", got, term.Visible(t.Text))
 		if why != "" {
 			fmt.Fprintf(&b, "  %s\n", term.Visible(why))
@@ -164,29 +181,36 @@ func (w *World) announce(root string, t tally, page string) error {
 	sum, names := tally{}, []string{}
 	var lines strings.Builder
 	for _, x := range list {
-		sum.done, sum.needs, sum.left = sum.done+x.done, sum.needs+x.needs, sum.left+x.left
+		for i, n := range x.numbers() {
+			*sum.numbers()[i] += *n
+		}
 		if !slices.Contains(names, x.section) {
 			names = append(names, x.section)
 		}
-		fmt.Fprintf(&lines, "#%s %d %d %d %s\n", x.run, x.done, x.needs, x.left, x.section)
+		fmt.Fprintf(&lines, "#%s", x.run)
+		for _, n := range x.numbers() {
+			fmt.Fprintf(&lines, " %d", *n)
+		}
+		fmt.Fprintf(&lines, " %s\n", x.section)
 	}
 	where := "Report: " + page
 	if len(list) > 1 {
 		where = fmt.Sprintf("%d reports: %s", len(list), filepath.Dir(page))
 	}
-	text := fmt.Sprintf("cc-later ran unattended since the last session: %s (%s).\n%s\n%s", sum, term.Visible(strings.Join(cut(names, 4), ", ")), where, lines.String())
+	text := fmt.Sprintf("cc-later ran unattended since the last session: %s (%s).%s\n%s\n%s", sum, term.Visible(strings.Join(cut(names, 4), ", ")), sum.warning(), where, lines.String())
 	step("announce")
 	return state.WriteFile(path, []byte(text), 0o600)
 }
 
 func parseTally(l string) (t tally, ok bool) {
 	rest, ok := strings.CutPrefix(l, "#")
-	f := strings.SplitN(rest, " ", 5)
-	if !ok || len(f) < 5 {
+	numbers := t.numbers()
+	f := strings.SplitN(rest, " ", len(numbers)+2)
+	if !ok || len(f) < len(numbers)+2 {
 		return t, false
 	}
-	t.run, t.section = f[0], f[4]
-	for i, at := range []*int{&t.done, &t.needs, &t.left} {
+	t.run, t.section = f[0], f[len(f)-1]
+	for i, at := range numbers {
 		n, err := strconv.Atoi(f[i+1])
 		if err != nil {
 			return t, false

@@ -56,8 +56,9 @@ type Run struct {
 	// Changed says what was found changed in the user's checkout since the run
 	// began, as sentences.
 	Changed []string `json:"changed,omitempty"`
-	// Setup says that configuration or hooks of the repository are among that.
-	Setup bool `json:"setup,omitempty"`
+	// Setup are the configuration and hooks of the repository that are among that, as
+	// git.Worktree.Setup has them.
+	Setup [][]string `json:"setup_files,omitempty"`
 	// Checked is set once the checkout was compared for the last time.
 	Checked bool `json:"checked,omitempty"`
 	// Resnap says that a change of ours to the checkout may have been made since it
@@ -71,8 +72,8 @@ type Run struct {
 	Waits string `json:"waits,omitempty"`
 	// Stopped is set where a person has the agent ended.
 	Stopped bool `json:"stopped,omitempty"`
-	// Kept says that the worktree stays for the person.
-	Kept bool `json:"kept,omitempty"`
+	// Kept is why the worktree stays for the person, "" where it does not.
+	Kept string `json:"held,omitempty"`
 }
 
 // Task is a task as it was given to an agent.

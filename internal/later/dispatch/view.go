@@ -179,9 +179,6 @@ func (w *World) wants(ctx context.Context, v View, broken error) []Want {
 			add("", "%s of %s: %s", a.name(), filepath.Base(a.Repo), a.Waits)
 		}
 	}
-	for _, q := range v.Queues {
-		list = append(list, wantsOf(q)...)
-	}
 	known := map[string]bool{}
 	for _, a := range v.Agents {
 		known[deref(a.Worktree)] = true
@@ -190,20 +187,28 @@ func (w *World) wants(ctx context.Context, v View, broken error) []Want {
 	if err != nil {
 		add("", "%v", err)
 	}
+	orphans = slices.DeleteFunc(orphans, func(o git.Orphan) bool { return known[o.Path] })
+	held := heldOf(orphans)
+	for _, q := range v.Queues {
+		list = append(list, wantsOf(q, held)...)
+	}
+	var first []Want
 	for _, o := range orphans {
-		switch {
-		case known[o.Path]:
-		case o.Worktree != nil && o.Worktree.Branch != "":
-			add("git -C "+shell.Quote(o.Worktree.Checkout)+" merge "+shell.Quote(o.Worktree.Branch), "work that is not merged is kept in %s", o.Path)
-		default:
+		switch tree := held[o.Path]; {
+		case tree == nil:
 			add("", "%s: %s", o.Path, o.Says)
+		case len(tree.Setup) > 0:
+			first = append(first, w.takeOver(ctx, tree, held))
+		default:
+			list = append(list, w.takeOver(ctx, tree, held))
 		}
 	}
-	return list
+	return append(first, list...)
 }
 
-// wantsOf lists what waits for the person in one queue.
-func wantsOf(q Queued) []Want {
+// wantsOf lists what waits for the person in one queue, but for what is held in a
+// worktree.
+func wantsOf(q Queued, held map[string]*git.Worktree) []Want {
 	var list []Want
 	name := filepath.Base(q.Root)
 	if q.Err != nil {
@@ -223,6 +228,7 @@ func wantsOf(q Queued) []Want {
 				strays++
 			case !t.May():
 				unknown++
+			case t.Held != "" && t.Kept != "" && held[t.Kept] != nil:
 			case t.Held != "":
 				why := t.Held
 				if t.Note != "" {
@@ -363,6 +369,8 @@ func say(e LogEvent) string {
 		return "you merged " + text("branch")
 	case "merge_conflict":
 		return section + " conflicts; its worktree is kept"
+	case "setup_changed":
+		return "git's configuration or hooks changed while an agent was at work; not merged"
 	case "checkout_changed":
 		return "the checkout changed while an agent was at work; not merged"
 	case "reconcile":

@@ -134,14 +134,14 @@ func verdicts(l *later.Ledger, id string) string {
 	var parts []string
 	rest := 0
 	for verdict, count := range n {
-		if verdict != schedule.Done && verdict != schedule.NeedsHuman {
+		if verdict != schedule.Done && verdict != schedule.NeedsHuman && verdict != schedule.Unmerged {
 			rest += count
 		}
 	}
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{n[schedule.Done], "done"}, {n[schedule.NeedsHuman], "for you"}, {rest, "not done"}} {
+	}{{n[schedule.Done], "done"}, {n[schedule.Unmerged], "done but not merged"}, {n[schedule.NeedsHuman], "for you"}, {rest, "not done"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}

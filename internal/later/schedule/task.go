@@ -39,17 +39,19 @@ const (
 	Failed     Verdict = "FAILED"
 	Skipped    Verdict = "SKIPPED"
 	NeedsHuman Verdict = "NEEDS_HUMAN"
-	Limited    Verdict = "LIMIT"     // the account's limit ended the run
-	Throttled  Verdict = "THROTTLED" // the API had no room
-	Refused    Verdict = "REFUSED"   // nobody pays: not logged in, no credit
-	Ended      Verdict = "ENDED"     // the agent ended without a word
-	Stopped    Verdict = "STOPPED"   // a person has ended the agent
+	Unmerged   Verdict = "NOT_MERGED" // the agent is done, and its work is kept for the person
+	Limited    Verdict = "LIMIT"      // the account's limit ended the run
+	Throttled  Verdict = "THROTTLED"  // the API had no room
+	Refused    Verdict = "REFUSED"    // nobody pays: not logged in, no credit
+	Ended      Verdict = "ENDED"      // the agent ended without a word
+	Stopped    Verdict = "STOPPED"    // a person has ended the agent
 	NotStarted Verdict = "NOT_STARTED"
 )
 
 // Why a task waits for the person.
 const (
 	HeldAsked    = "the agent asks for you"
+	HeldUnmerged = "it is done, but not merged"
 	HeldAttempts = "it did not succeed"
 	HeldLong     = "it is too long to be given to an agent; shorten it"
 )
@@ -85,6 +87,9 @@ func (s State) End(v Verdict, now time.Time, set Settings) State {
 	case NeedsHuman:
 		s.Attempts++
 		s.Held = HeldAsked
+	case Unmerged:
+		s.Attempts++
+		s.Held = HeldUnmerged
 	default:
 		return s.attempt(set)
 	}
