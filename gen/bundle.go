@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,6 +23,15 @@ var zipTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 // windowsPlatform is the one whose program has the name under which exec form
 // finds it on Windows. The arm64 systems can run it as well.
 const windowsPlatform = platform("windows/amd64")
+
+const (
+	// releaseSuffix sets the catalogue of a release apart from the one in git: of two
+	// with one name the client refuses the second, or an older one drops the first.
+	releaseSuffix = "-release"
+
+	// archiveClient is the first client that fetches a plugin as an archive.
+	archiveClient = "2.1.224"
+)
 
 // Bundling says where the programs of a bundle come from.
 type Bundling struct {
@@ -131,6 +141,7 @@ func (l launched) fetch(from Bundling, asset, want string) ([]byte, error) {
 func (m *manifest) bundle(t tree, found builds) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	market := m.market("")
+	market.Name += releaseSuffix
 	for i := range m.Plugins {
 		p := &m.Plugins[i]
 		if p.elsewhere() {
@@ -160,6 +171,9 @@ func (m *manifest) bundle(t tree, found builds) (map[string][]byte, error) {
 			URL:    fmt.Sprintf("%s/releases/download/v%s/%s", m.Repository, cmp.Or(m.Version, p.Version), name),
 			SHA256: hash(data),
 		}
+		more := map[string]any{"engines": map[string]any{"claude-code": ">=" + archiveClient}}
+		maps.Copy(more, p.Entry) // what the author says is as strict, or wrong
+		market.Plugins[i].more = more
 	}
 	data := encode(market)
 	if ps := conformJSON("marketplace.json", data, "marketplace"); len(ps) > 0 {
@@ -218,7 +232,8 @@ func (p *Project) CanBundle(programs bool) error {
 
 // Bundle packs the plugins with their programs and, with Record, notes the
 // checksums (gen/checksums.txt) and contents (gen/released.json), so that the
-// version can never again stand for anything else. Content that differs from
+// version can never again stand for anything else, and the catalogue of the
+// release (release/marketplace.json). Content that differs from
 // what was released under this version is refused. So is a bundle without any
 // build of a program; one for some of the platforms is not.
 func (p *Project) Bundle(from Bundling) (*Bundle, error) {
@@ -245,7 +260,10 @@ func (p *Project) Bundle(from Bundling) (*Bundle, error) {
 		return nil, err
 	}
 	releases.record(p.manifest, p.tree)
-	notes := tree{releasedPath: {Data: encode(releases), Mode: 0o644}}
+	notes := tree{
+		releasedPath: {Data: encode(releases), Mode: 0o644},
+		releasePath:  {Data: files["marketplace.json"], Mode: 0o644},
+	}
 	if len(sums) > 0 {
 		notes[checksumsPath] = file{Data: listed(sums), Mode: 0o644}
 	}

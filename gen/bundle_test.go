@@ -71,9 +71,11 @@ func TestBundleHoldsEveryPlatform(t *testing.T) {
 		t.Fatal(err)
 	}
 	var market struct {
+		Name    string
 		Plugins []struct {
-			Name   string
-			Source struct{ Source, URL, SHA256 string }
+			Name    string
+			Source  struct{ Source, URL, SHA256 string }
+			Engines map[string]string
 		}
 	}
 	if err := json.Unmarshal(b["marketplace.json"], &market); err != nil {
@@ -82,9 +84,15 @@ func TestBundleHoldsEveryPlatform(t *testing.T) {
 	if len(market.Plugins) == 0 {
 		t.Fatal("no plugin is bundled")
 	}
+	if market.Name != "ccreload-release" {
+		t.Errorf("the catalogue is called %q, as another one may be", market.Name)
+	}
 	for _, p := range market.Plugins {
 		file := filepath.Base(p.Source.URL)
 		data := b[file]
+		if p.Engines["claude-code"] != ">=2.1.224" {
+			t.Errorf("%s is for the clients %v", p.Name, p.Engines)
+		}
 		if p.Source.Source != "archive" || p.Source.SHA256 != hash(data) || !strings.HasPrefix(p.Source.URL, "https://") {
 			t.Errorf("%s: source %+v", p.Name, p.Source)
 		}

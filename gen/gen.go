@@ -29,8 +29,11 @@ const (
 	checksumsPath = "gen/checksums.txt" // written by a release
 	templatePath  = "plugin.tmpl"
 	inventoryPath = "marketplace/.generated.json"
-	optionsPath   = "docs/options.md"
-	readmePath    = "README.md"
+	// The catalogue of the newest release, written by a release. It lies in the
+	// repository since the client takes an address on github.com for one to clone.
+	releasePath = "release/marketplace.json"
+	optionsPath = "docs/options.md"
+	readmePath  = "README.md"
 
 	contentDir  = "gen/content"
 	pluginsDir  = "marketplace/plugins"

@@ -169,6 +169,9 @@ func TestBundleFetches(t *testing.T) {
 	if !strings.Contains(string(b.Files["marketplace.json"]), "https://git.example/me/mine/releases/download/v3.0.0/cc-reload-3.0.0.zip") {
 		t.Errorf("the catalogue is %s", b.Files["marketplace.json"])
 	}
+	if data, err := os.ReadFile(filepath.Join(dir, releasePath)); err != nil || !bytes.Equal(data, b.Files["marketplace.json"]) {
+		t.Errorf("%s: %v, %s", releasePath, err, data)
+	}
 	if changes, err := opened(t, dir).Check(); err != nil || len(changes) > 0 {
 		t.Errorf("after it: %v, %v", changes, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -146,6 +147,7 @@ func (c *checkup) installation() {
 		c.Bad("plugins", "in Claude Code: /plugin marketplace add ccreload/ccreload, /plugin install cc-reload@ccreload, then /reload-plugins or a restart",
 			"no plugin of this toolkit is installed for this user, so no hook runs")
 	}
+	c.twice()
 	for _, p := range c.plugins {
 		c.plugin(p)
 		c.files(p)
@@ -155,6 +157,36 @@ func (c *checkup) installation() {
 	if path := c.env.Getenv(binVar); path != "" && !runnable(path) {
 		c.Bad("runtime", "set "+binVar+" to an executable file, or unset it", "%s names %q, which cannot be run", binVar, path)
 	}
+}
+
+// twice looks for a plugin that is installed from two catalogues: each of its hooks
+// would run twice.
+func (c *checkup) twice() {
+	ids := map[string][]string{}
+	for _, p := range c.plugins {
+		// A trial with --plugin-dir has no id, another scope has the same.
+		if p.ID != "" && !slices.Contains(ids[p.Name], p.ID) && !c.switchedOff(p.ID) {
+			ids[p.Name] = append(ids[p.Name], p.ID)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(ids)) {
+		if len(ids[name]) > 1 {
+			slices.Sort(ids[name])
+			c.Bad(name, "claude plugin uninstall "+ids[name][0]+", or another", "installed as %s, so each hook runs more than once", strings.Join(ids[name], " and as "))
+		}
+	}
+}
+
+// switchedOff reports whether the settings nearest to the project switch id off.
+func (c *checkup) switchedOff(id string) bool {
+	for _, path := range c.settingsFiles(c.project) {
+		if s, err := readSettings(path); err == nil {
+			if on, named := s.Enabled[id]; named {
+				return on == false
+			}
+		}
+	}
+	return false
 }
 
 // ask runs another program and returns the first line it writes.

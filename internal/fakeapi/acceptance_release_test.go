@@ -3,19 +3,33 @@
 package fakeapi_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"fmt"
+	"io"
+	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/ccreload/ccreload"
 	"github.com/ccreload/ccreload/internal/fakeapi"
+	"github.com/ccreload/ccreload/internal/host"
 )
 
 // sumLine is the line of a program in checksums.txt.
@@ -237,4 +251,118 @@ func TestInstalledProgramServesItsPlugin(t *testing.T) {
 	if data := filepath.Join(w.home, ".local", "share", "ccreload"); exists(data) {
 		t.Errorf("%s is left", data)
 	}
+}
+
+// secure serves files to the client at https://HOST/, as a server of the internet:
+// the client is given a proxy that leads there, and the authority it trusts.
+func (w *world) secure(files map[string]string) {
+	w.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		file, ok := files[r.Host+r.URL.Path]
+		if !ok {
+			http.NotFound(rw, r)
+			return
+		}
+		http.ServeFile(rw, r, file)
+	}))
+	var hosts []string
+	for url := range files {
+		host, _, _ := strings.Cut(url, "/")
+		if !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	authority := filepath.Join(w.dir, "authority.pem")
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate(w, authority, hosts)}}
+	server.StartTLS()
+	w.Cleanup(server.Close)
+	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		host, _, _ := strings.Cut(r.Host, ":")
+		if r.Method != http.MethodConnect || !slices.Contains(hosts, host) {
+			http.Error(rw, "only what the test serves", http.StatusForbidden)
+			return
+		}
+		to, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			http.Error(rw, err.Error(), http.StatusBadGateway)
+			return
+		}
+		defer to.Close()
+		rw.WriteHeader(http.StatusOK)
+		from, buffered, err := rw.(http.Hijacker).Hijack()
+		if err != nil {
+			return
+		}
+		defer from.Close()
+		go func() {
+			io.Copy(to, buffered) // ends with the connection
+			to.Close()
+		}()
+		io.Copy(from, to)
+	}))
+	w.Cleanup(proxy.Close)
+	w.env["HTTPS_PROXY"], w.env["NO_PROXY"], w.env["NODE_EXTRA_CA_CERTS"] = proxy.URL, "127.0.0.1", authority
+}
+
+// certificate makes one for the hosts, and writes the authority that vouches for it.
+func certificate(w *world, authority string, hosts []string) tls.Certificate {
+	w.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	w.check(err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, DNSNames: hosts,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	w.check(err)
+	w.write(authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+// The catalogue of a release has archives with the runtimes inside. It may stand
+// beside the one in git, and an older client says what it cannot do.
+func TestReleaseCatalogue(t *testing.T) {
+	w := newWorld(t)
+	binary, err := setup.runtime()
+	w.check(err)
+	builds, out := filepath.Join(w.dir, "builds"), filepath.Join(w.dir, "release")
+	data, err := os.ReadFile(binary)
+	w.check(err)
+	w.mkdir(builds)
+	w.check(os.WriteFile(filepath.Join(builds, "ccreload-"+runtime.GOOS+"-"+runtime.GOARCH), data, 0o755))
+	bundle := exec.Command("go", "run", "./cmd/ccreload-gen", "bundle", "--binaries", builds, "--out", out, "--dry-run")
+	bundle.Dir = setup.root
+	if text, err := bundle.CombinedOutput(); err != nil {
+		t.Fatalf("ccreload-gen bundle: %v\n%s", err, text)
+	}
+	release := "github.com/ccreload/ccreload/releases/"
+	catalogue := "raw.githubusercontent.com/ccreload/ccreload/main/release/marketplace.json"
+	files := map[string]string{catalogue: filepath.Join(out, "marketplace.json")}
+	zips, err := filepath.Glob(filepath.Join(out, "*.zip"))
+	w.check(err)
+	for _, zip := range zips {
+		files[release+"download/v"+ccreload.Version()+"/"+filepath.Base(zip)] = zip
+	}
+	w.secure(files)
+	w.must("plugin", "marketplace", "add", "https://"+catalogue)
+	install := w.claude("plugin", "install", "cc-reload@ccreload-release")
+	if !host.AtLeast(setup.version, "2.1.224") {
+		if said := install.out + install.err; install.code == 0 || !strings.Contains(said, "Update Claude Code") {
+			t.Errorf("exit %d: %s", install.code, said)
+		}
+		return
+	}
+	if install.code != 0 {
+		t.Fatalf("exit %d: %s%s", install.code, install.out, install.err)
+	}
+	git := filepath.Join(w.dir, "git")
+	w.published(git)
+	w.must("plugin", "marketplace", "add", git)
+	if list := w.must("plugin", "marketplace", "list"); !strings.Contains(list, "ccreload-release") || strings.Count(list, "ccreload") < 3 {
+		t.Errorf("the catalogues are\n%s", list)
+	}
+	s := w.open()
+	s.say("split the parser", fakeapi.Say("Split.").At(46*percent))
+	s.see(`cc-reload: context 46 ?%`)
 }

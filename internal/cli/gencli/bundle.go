@@ -38,7 +38,8 @@ gen/checksums.txt. Platforms for which there is neither are named and left out.
 It also records what this version stands for: the sha256 of each program in
 gen/checksums.txt, which the launchers hold a download against, and the content
 of each plugin in gen/released.json. Other content under the same version is
-refused from then on. Commit both files. With --dry-run nothing is recorded.`,
+refused from then on. release/marketplace.json is the marketplace.json of the
+release, for users to add. Commit these files. With --dry-run nothing is recorded.`,
 		Example: `  ccreload-gen bundle --out dist
   ccreload-gen bundle --binaries dist --out dist/bundles
   ccreload-gen bundle --fetch --out dist/bundles
