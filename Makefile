@@ -76,6 +76,10 @@ lint: ## gofumpt, go vet for three systems, staticcheck, deadcode, shellcheck
 generate: build ## write marketplace/ and the generated tables from gen/manifest.yaml
 	bin/ccreload-gen generate
 
+.PHONY: fields
+fields: ## write gen/fields.json from gen/fields.yaml
+	go test -count 1 -run TestFieldsJSON ./gen -update
+
 .PHONY: check
 check: build ## fail when a generated file is not what the manifest says
 	bin/ccreload-gen check

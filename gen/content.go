@@ -23,6 +23,7 @@ func (e *emitter) copied(i int, from, to, at string) {
 	}
 	p := &e.m.Plugins[i]
 	dir := path.Join(contentDir, p.Name, from)
+	e.use(dir)
 	err := fs.WalkDir(e.files, dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -35,11 +36,11 @@ func (e *emitter) copied(i int, from, to, at string) {
 			e.report(at, "%q is %s: put a file there", name, host.FileKind(d.Type()))
 			return nil
 		}
-		data, err := readFile(e.files, "", name)
-		if err != nil {
-			return err
-		}
 		info, err := d.Info()
+		if err != nil {
+			return unreadable(name, err)
+		}
+		data, err := readRegular(e.files, name, name, info)
 		if err != nil {
 			return err
 		}
@@ -74,6 +75,9 @@ func (e *emitter) use(name string) { e.used[path.Clean(name)] = true }
 func (e *emitter) unused(i int) {
 	dir := path.Join(contentDir, e.m.Plugins[i].Name)
 	err := fs.WalkDir(e.files, dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && e.used[name] {
+			return fs.SkipDir // copied whole
+		}
 		if err == nil && !d.IsDir() && !e.used[name] {
 			e.warnings = append(e.warnings, finding{File: name, Message: "nothing in the manifest uses this file: name it there, move it below `files:`, or remove it"})
 		}

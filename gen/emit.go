@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -75,6 +76,7 @@ type emitter struct {
 	m        *manifest
 	files    fs.FS
 	template string
+	parsed   *template.Template // of it
 	sums     []checksum
 	tree     tree
 	ps       Problems
@@ -169,7 +171,7 @@ func (e *emitter) sections(i int, dir string) {
 	if view == nil {
 		return // a body is missing or wrong: said already
 	}
-	text, err := execute(templatePath, e.template, view, e.m.functions(p))
+	text, err := e.fill(view, e.m.functions(p))
 	if err != nil {
 		e.fail("", err)
 		return
@@ -205,6 +207,19 @@ func (e *emitter) sections(i int, dir string) {
 		data := strings.TrimRight(string(f.Data), "\n") + "\n"
 		e.add(file, []byte(data), mode)
 	}
+}
+
+// fill returns plugin.tmpl as it is for one plugin. It is read once for all, since
+// that takes longer than filling it in.
+func (e *emitter) fill(view any, funcs template.FuncMap) (string, error) {
+	if e.parsed == nil {
+		t, err := readTemplate(templatePath, e.template, funcs)
+		if err != nil {
+			return "", err
+		}
+		e.parsed = t
+	}
+	return executed(e.parsed.Funcs(funcs), e.template, view)
 }
 
 // urlPattern finds the hosts of URLs.

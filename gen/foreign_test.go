@@ -67,7 +67,7 @@ func foreignContent(t testing.TB) fstest.MapFS {
 
 func emitForeign(t testing.TB, manifest string, files fs.FS) (tree, Problems, error) {
 	t.Helper()
-	m, err := decode(ManifestPath, []byte(manifest), stockEvents())
+	m, err := decode(ManifestPath, []byte(manifest), stockEvents)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -48,9 +48,9 @@ func Find(dir string) (string, error) {
 
 // Open reads the project in dir and emits its tree, without writing anything.
 // The error is Problems, or says which file cannot be read. Close it.
-func Open(dir string) (*Project, error) { return open(dir, stockEvents()) }
+func Open(dir string) (*Project, error) { return open(dir, stockEvents) }
 
-func open(dir string, answered events) (*Project, error) {
+func open(dir string, answered func() events) (*Project, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, problem.Input(nameProject, "%q cannot be opened: %w", dir, Cause(err))
@@ -66,7 +66,7 @@ func open(dir string, answered events) (*Project, error) {
 // Close releases the directory.
 func (p *Project) Close() error { return p.root.Close() }
 
-func (p *Project) emit(answered events) error {
+func (p *Project) emit(answered func() events) error {
 	data, err := readFile(p.root.FS(), "", ManifestPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return problem.Input(nameProject, "there is no %s in %q", ManifestPath, p.dir)

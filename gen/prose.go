@@ -176,11 +176,26 @@ func (m *manifest) functions(p *plugin) template.FuncMap {
 
 // execute runs a text/template. The error is Problems, with the place in it.
 func execute(file, text string, data any, funcs template.FuncMap) (string, error) {
-	t, err := template.New(file).Option("missingkey=error").Funcs(funcs).Parse(text)
-	var out strings.Builder
-	if err == nil {
-		err = t.Execute(&out, data)
+	t, err := readTemplate(file, text, funcs)
+	if err != nil {
+		return "", err
 	}
+	return executed(t, text, data)
+}
+
+// readTemplate returns a text/template that may call funcs.
+func readTemplate(file, text string, funcs template.FuncMap) (*template.Template, error) {
+	t, err := template.New(file).Option("missingkey=error").Funcs(funcs).Parse(text)
+	if err != nil {
+		return nil, Problems{templateProblem(file, text, err)}
+	}
+	return t, nil
+}
+
+func executed(t *template.Template, text string, data any) (string, error) {
+	file := t.Name()
+	var out strings.Builder
+	err := t.Execute(&out, data)
 	if err == nil {
 		return out.String(), nil
 	}

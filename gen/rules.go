@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -16,7 +17,7 @@ import (
 // rules collects what is wrong with a manifest beyond its form.
 type rules struct {
 	doc      *document
-	answered events
+	answered func() events
 	ps       Problems
 }
 
@@ -26,7 +27,7 @@ type events map[string][]host.Event
 // stockEvents returns what the manifest declares that this program was built
 // with. The runtime of the same version answers just that, as a test of package
 // cli proves.
-func stockEvents() events {
+var stockEvents = sync.OnceValue(func() events {
 	data, err := source.ReadFile("manifest.yaml")
 	var m manifest
 	if err == nil {
@@ -42,14 +43,14 @@ func stockEvents() events {
 		}
 	}
 	return out
-}
+})
 
 func (r *rules) report(path, format string, args ...any) {
 	r.ps = append(r.ps, r.doc.problem(path, format, args...))
 }
 
 // check returns everything that is wrong with a manifest whose form is right.
-func (m *manifest) check(answered events) Problems {
+func (m *manifest) check(answered func() events) Problems {
 	r := &rules{doc: m.doc, answered: answered}
 	unique(r, "/windows", "model", m.Windows, func(w host.Window) string { return w.Model })
 	r.prices("/prices", m.Prices)
@@ -210,9 +211,13 @@ func (r *rules) option(path string, o host.Option) {
 }
 
 func (r *rules) hooks(path string, p *plugin) {
-	known, ok := r.answered[p.Name]
-	if r.answered != nil && !ok && slices.ContainsFunc(p.Hooks, func(h hook) bool { return h.Run == nil }) && p.ours() {
-		r.report(path, "the runtime has no plugin %q, so these hooks would start a process each time and do nothing%s", p.Name, didYouMean(p.Name, slices.Sorted(maps.Keys(r.answered))))
+	var known []host.Event
+	ok := false
+	if r.answered != nil && p.ours() && slices.ContainsFunc(p.Hooks, func(h hook) bool { return h.Run == nil }) {
+		all := r.answered()
+		if known, ok = all[p.Name]; !ok {
+			r.report(path, "the runtime has no plugin %q, so these hooks would start a process each time and do nothing%s", p.Name, didYouMean(p.Name, slices.Sorted(maps.Keys(all))))
+		}
 	}
 	first := map[string]int{}
 	for i, h := range p.Hooks {

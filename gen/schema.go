@@ -15,8 +15,6 @@ import (
 	"sync"
 
 	"github.com/goccy/go-yaml"
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/problem"
@@ -49,10 +47,7 @@ func Schema(name string) ([]byte, error) {
 type rule = map[string]any
 
 // schema makes a JSON schema when it is first needed; most runs need few.
-type schema struct {
-	rule     func() rule
-	compiled func() *jsonschema.Schema
-}
+type schema struct{ rule func() rule }
 
 func derive(t reflect.Type) *schema { return compile(func() rule { return ruleOf(t) }) }
 
@@ -65,33 +60,23 @@ var (
 )
 
 func compile(build func() rule) *schema {
-	s := &schema{rule: sync.OnceValue(func() rule {
+	return &schema{rule: sync.OnceValue(func() rule {
 		r := rule{"$schema": "http://json-schema.org/draft-07/schema#"}
 		maps.Copy(r, build())
 		return r
 	})}
-	s.compiled = sync.OnceValue(func() *jsonschema.Schema {
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(encode(s.rule())))
-		if err != nil {
-			panic(err) // encode has just written it
-		}
-		c := jsonschema.NewCompiler()
-		if err := c.AddResource("ours.json", doc); err != nil {
-			panic(err)
-		}
-		return c.MustCompile("ours.json")
-	})
-	return s
 }
 
-//go:embed fields.yaml
-var fieldsYAML []byte
+// fieldsJSON is what fields.yaml says, which takes far longer to read. `make fields`
+// writes it.
+//
+//go:embed fields.json
+var fieldsJSON []byte
 
 var fields = sync.OnceValue(func() (f map[string]rule) {
-	if err := yaml.Unmarshal(fieldsYAML, &f); err != nil {
+	if err := json.Unmarshal(fieldsJSON, &f); err != nil {
 		panic(err) // compiled in
 	}
-	delete(f, "pieces") // anchors only
 	return f
 })
 
@@ -169,14 +154,7 @@ func (d *document) conform(name string) Problems {
 // conformAt reports everything in v, the value at a path of the document, that
 // the schema refuses.
 func (d *document) conformAt(path string, v any, s *schema) Problems {
-	var bad *jsonschema.ValidationError
-	switch err := s.compiled().Validate(v); {
-	case err == nil:
-		return nil
-	case !errors.As(err, &bad):
-		return Problems{d.problem(path, "%v", err)}
-	}
-	return d.explain(path, s.rule(), bad)
+	return d.explain(path, s.rule(), violations(s.rule(), v))
 }
 
 // conformJSON reports what the schema refuses in a JSON file. Places are
@@ -187,7 +165,7 @@ func conformJSON(file string, data []byte, name string) Problems {
 	if err := json.Unmarshal(data, &v); err != nil {
 		return notJSON(file, data, err)
 	}
-	if schemas[name].compiled().Validate(v) == nil {
+	if conforms(schemas[name].rule(), v) {
 		return nil
 	}
 	d, err := parse(file, data)
@@ -220,93 +198,19 @@ func notJSON(file string, data []byte, err error) Problems {
 	return Problems{f}
 }
 
-// explain puts the leaves of a validation error about the value at base into
-// words.
-func (d *document) explain(base string, whole rule, e *jsonschema.ValidationError) (ps Problems) {
-	path := base + strings.Join(append([]string{""}, e.InstanceLocation...), "/")
-	r := part(whole, e.InstanceLocation)
-	defer func() {
-		if passedOver(whole, e) {
-			for i := range ps {
-				ps[i].ignored = true
-			}
-		}
-	}()
-	want, _ := r["description"].(string)
-	note := ""
-	if want != "" {
-		note = " (" + want + ")"
-	}
-	report := func(path, format string, args ...any) { ps = append(ps, d.problem(path, format, args...)) }
-	switch k := e.ErrorKind.(type) {
-	case *kind.AdditionalProperties:
-		known, _ := r["properties"].(rule)
-		for _, key := range k.Properties {
-			hint := goesInto(known, key)
-			if hint == "" {
-				hint = didYouMean(key, slices.Sorted(maps.Keys(known)))
-			}
-			report(path+"/"+key+keySuffix, "unknown key %q%s", key, hint)
-			ps[len(ps)-1].ignored = r["additionalProperties"] == false && !refusesKeys.MatchString(path)
-		}
-	case *kind.Required:
-		for _, key := range k.Missing {
-			report(path, "%q is missing", key)
-		}
-	case *kind.Type:
-		words := make([]string, len(k.Want))
-		for i, w := range k.Want {
-			words[i] = articled[w]
-		}
-		report(path, "want %s, found %s%s", host.Either(words), articled[k.Got], note)
-	case *kind.Pattern:
-		report(path, "%q does not fit: want %s", k.Got, want)
-	case *kind.Enum:
-		words := make([]string, len(k.Want))
-		for i, w := range k.Want {
-			words[i] = fmt.Sprint(w)
-		}
-		report(path, "%q does not fit: want %s", fmt.Sprint(k.Got), host.Either(words))
-	case *kind.UniqueItems:
-		report(fmt.Sprintf("%s/%d", path, k.Duplicates[1]), "duplicate entry")
-	case *kind.Minimum:
-		report(path, "%s is too small: want at least %s%s", k.Got.FloatString(0), k.Want.RatString(), note)
-	case *kind.Maximum:
-		report(path, "%s is too large: want at most %s%s", k.Got.FloatString(0), k.Want.RatString(), note)
-	case *kind.OneOf, *kind.MinItems:
-		report(path, "this value does not fit: want %s", want)
-	case *kind.MinLength:
-		report(path, "this text is empty%s", note)
-	case *kind.MinProperties:
-		report(path, "this mapping is empty%s", note)
-	default:
-		if len(e.Causes) == 0 {
-			report(path, "this value does not fit%s", note)
-		}
-		for _, cause := range e.Causes {
-			ps = append(ps, d.explain(base, whole, cause)...)
-		}
-	}
-	return ps
-}
-
 // refusesKeys matches the places of objects in which the host refuses a key that
 // it does not know; elsewhere it passes over it.
 var refusesKeys = regexp.MustCompile(`/(userConfig|lspServers)/[^/]+$|/lspServers/[0-9]+/[^/]+$|/(channels|monitors)/[0-9]+$`)
 
-// passedOver reports whether the host passes over what e is about: of some keys
+// passedOver reports whether the host passes over what v is about: of some keys
 // the wrong type, of others everything below.
-func passedOver(whole rule, e *jsonschema.ValidationError) bool {
-	if len(e.Causes) > 0 {
-		return false // of its own
-	}
-	for i := range e.InstanceLocation {
-		switch part(whole, e.InstanceLocation[:i+1])["x-passed-over"] {
+func passedOver(whole rule, v violation) bool {
+	for i := range v.at {
+		switch part(whole, v.at[:i+1])["x-passed-over"] {
 		case "all":
 			return true
 		case "type":
-			_, ok := e.ErrorKind.(*kind.Type)
-			return ok && i == len(e.InstanceLocation)-1
+			return v.what == "type" && i == len(v.at)-1
 		}
 	}
 	return false

@@ -30,6 +30,12 @@ func readFile(fsys fs.FS, dir, name string) ([]byte, error) {
 		}
 		return nil, unreadable(file, err)
 	}
+	return readRegular(fsys, name, file, info)
+}
+
+// readRegular is readFile for what is known of a file already; file is what a
+// person calls it.
+func readRegular(fsys fs.FS, name, file string, info fs.FileInfo) ([]byte, error) {
 	switch {
 	case !info.Mode().IsRegular():
 		return nil, problem.Input("put a file there", "%q is %s", file, host.FileKind(info.Mode()))

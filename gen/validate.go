@@ -48,7 +48,7 @@ func Validate(path string) (what string, warnings Problems, err error) {
 	case ".jsonl":
 		return "recording", nil, ValidateRecording(path, data)
 	case ".yaml", ".yml":
-		_, err := decode(path, data, stockEvents())
+		_, err := decode(path, data, stockEvents)
 		return "manifest", nil, err
 	}
 	return "", nil, problem.Input("name one of these", "%q is neither a directory nor a .yaml or .jsonl file", path)
@@ -157,7 +157,7 @@ func (v *validator) json(file string) (value any, ok bool) {
 
 // conform reports what a schema has against a value in a JSON file.
 func (v *validator) conform(file, place string, value any, s *schema) Problems {
-	if s.compiled().Validate(value) == nil {
+	if conforms(s.rule(), value) {
 		return nil
 	}
 	d := v.document(file)

@@ -72,7 +72,6 @@ type step struct{ temp, path, what, hash string }
 // stage writes f beside p if it differs from what is there.
 func (w *writer) stage(p string, f file) error {
 	temp := path.Join(path.Dir(p), "."+path.Base(p)+".new")
-	_ = w.root.Remove(temp) // left by a run that was killed
 	what := "updated"
 	switch info, err := w.root.Lstat(p); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -89,6 +88,7 @@ func (w *writer) stage(p string, f file) error {
 	if err := w.root.MkdirAll(path.Dir(p), 0o755); err != nil {
 		return w.unwritable(p, err)
 	}
+	_ = w.root.Remove(temp) // left by a run that was killed
 	w.steps = append(w.steps, step{temp: temp, path: p, what: what})
 	out, err := w.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode)
 	if err != nil {

@@ -120,6 +120,7 @@ type process struct {
 	argv  []string
 	env   []string
 	stdin []byte
+	warns bool // it may speak on stderr
 }
 
 // run starts the process, waits for it and returns how long that took and
@@ -133,7 +134,7 @@ func (p process) run(b *testing.B) (time.Duration, string) {
 	start := time.Now()
 	err := cmd.Run()
 	took := time.Since(start)
-	if err != nil || stderr.Len() > 0 {
+	if err != nil || stderr.Len() > 0 && !p.warns {
 		b.Fatalf("%q: %v\n%s", p.argv, err, &stderr)
 	}
 	return took, stdout.String()
@@ -537,17 +538,51 @@ func BenchmarkBinarySize(b *testing.B) {
 	keep(b, "MB", float64(info.Size())/1e6, 8)
 }
 
-func BenchmarkGenerate(b *testing.B) {
-	dir := b.TempDir()
-	generator := build(b).generator
-	env := []string{"PATH=", "HOME=" + dir}
-	process{argv: []string{generator, "init", filepath.Join(dir, "fork")}, env: env}.run(b)
-	subject := process{argv: []string{generator, "-C", filepath.Join(dir, "fork"), "generate"}, env: env}
-	var all []time.Duration
-	for b.Loop() {
-		d, _ := subject.run(b)
-		all = append(all, d)
+// Ours, and fifty that others might have, as they are after an import. Reading the
+// YAML of ours is a third of its time.
+func BenchmarkGenerateThreeAgainstEmptyProgram(b *testing.B) {
+	benchmarkGenerate(b, 14, func(dir string) []string { return []string{"init", dir} })
+}
+
+func BenchmarkGenerateFiftyImportedAgainstEmptyProgram(b *testing.B) {
+	benchmarkGenerate(b, 30, func(dir string) []string {
+		theirs := filepath.Join(b.TempDir(), "theirs")
+		var entries []string
+		for i := range 50 {
+			name := fmt.Sprintf("plugin-%d", i)
+			for file, text := range map[string]string{
+				".claude-plugin/plugin.json": fmt.Sprintf(`{"name": %q, "version": "1.%d.0", "description": "Number %d", "author": {"name": "A"}, "mcpServers": {"m": {"command": "node", "args": ["x"]}}}`, name, i, i),
+				"commands/do.md":             "---\ndescription: Does it: all of it\n---\nDo $ARGUMENTS.\n",
+				"agents/look.md":             "---\nname: look\ndescription: Looks\ntools: Read, Grep\n---\nLook.\n",
+				"skills/know/SKILL.md":       "---\nname: know\ndescription: Knows\n---\nKnow.\n",
+				"skills/know/scripts/run.py": "pass\n",
+				"hooks/hooks.json":           `{"hooks": {"PostToolUse": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "python3 \"${CLAUDE_PLUGIN_ROOT}\"/skills/know/scripts/run.py", "timeout": 5}]}]}}`,
+			} {
+				at := filepath.Join(theirs, name, filepath.FromSlash(file))
+				if err := cmp.Or(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			entries = append(entries, fmt.Sprintf(`{"name": %q, "source": "./%s", "category": "development"}`, name, name))
+		}
+		market := fmt.Sprintf(`{"name": "fifty", "owner": {"name": "O"}, "plugins": [%s]}`, strings.Join(entries, ","))
+		at := filepath.Join(theirs, ".claude-plugin", "marketplace.json")
+		if err := cmp.Or(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(market), 0o644)); err != nil {
+			b.Fatal(err)
+		}
+		return []string{"import", theirs, dir}
+	})
+}
+
+// benchmarkGenerate times generate where nothing has changed, in a project that
+// begin makes in dir.
+func benchmarkGenerate(b *testing.B, limit float64, begin func(dir string) []string) {
+	dir := filepath.Join(b.TempDir(), "project")
+	generator := func(args ...string) process {
+		return process{argv: append([]string{build(b).generator}, args...), env: []string{"PATH=", "HOME=" + b.TempDir()}, warns: true}
 	}
-	b.ReportMetric(tenth(all, 5).Seconds()*1e3, "ms-median")
-	keep(b, "ms", tenth(all, 1).Seconds()*1e3, 100)
+	generator(begin(dir)...).run(b)
+	subject := generator("-C", dir, "generate")
+	subject.run(b)
+	pair(b, empty(b, subject), subject, limit)
 }

@@ -105,7 +105,7 @@ func TestProjectOf(t *testing.T) {
 // its size. Only the generator and the tests may link them.
 var heavy = []string{
 	"net/http", "html/template", "crypto/tls",
-	"github.com/goccy/go-yaml", "github.com/santhosh-tekuri/jsonschema",
+	"github.com/goccy/go-yaml",
 	"github.com/ccreload/ccreload/gen", "github.com/ccreload/ccreload/internal/fakeapi",
 	"github.com/ccreload/ccreload/internal/cli/gencli", "github.com/rogpeppe/go-internal", "testing",
 }
