@@ -15,8 +15,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/ccreload/ccreload/internal/host"
 )
 
@@ -34,11 +32,12 @@ import (
 //
 // The files below project/ are in the project when the hook starts.
 type Case struct {
-	Root    string   // "" where the case does not say
-	Set     []string // KEY=VALUE
-	file    string
-	archive *txtar.Archive
-	steps   []caseStep
+	Root  string   // "" where the case does not say
+	Set   []string // KEY=VALUE
+	file  string
+	head  string
+	files []part
+	steps []caseStep
 }
 
 // caseStep is one line of the head.
@@ -54,13 +53,8 @@ const callFile = "call.jsonl"
 // ReadCase reads the case in file. The error names the line.
 func ReadCase(file string, data []byte) (*Case, error) {
 	c := &Case{file: file}
-	for i, line := range strings.Split(string(data), "\n") {
-		if strings.TrimSpace(line) == "-- --" { // which the parser does not survive
-			return nil, c.fail(caseStep{line: i + 1}, "a file without a name begins here")
-		}
-	}
-	c.archive = txtar.Parse(data)
-	for i, line := range strings.Split(string(c.archive.Comment), "\n") {
+	c.head, c.files = parseArchive(string(data))
+	for i, line := range strings.Split(c.head, "\n") {
 		step := caseStep{line: i + 1}
 		var err error
 		if step.args, err = fields(line); err != nil {
@@ -151,10 +145,10 @@ func (c *Case) fail(step caseStep, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", c.file, step.line, fmt.Errorf(format, args...))
 }
 
-func (c *Case) part(name string) *txtar.File {
-	for i := range c.archive.Files {
-		if c.archive.Files[i].Name == name {
-			return &c.archive.Files[i]
+func (c *Case) part(name string) *part {
+	for i := range c.files {
+		if c.files[i].name == name {
+			return &c.files[i]
 		}
 	}
 	return nil
@@ -175,19 +169,19 @@ func (c *Case) Run(r Replayer, update bool) (faults []error, err error) {
 	if err := w.configure(r.Config); err != nil {
 		return nil, err
 	}
-	for _, f := range c.archive.Files {
-		name, ok := strings.CutPrefix(f.Name, "project/")
+	for _, f := range c.files {
+		name, ok := strings.CutPrefix(f.name, "project/")
 		if !ok {
 			continue
 		}
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return nil, fmt.Errorf("%s: the file %q is not in the project", c.file, f.Name)
+			return nil, fmt.Errorf("%s: the file %q is not in the project", c.file, f.name)
 		}
 		at := filepath.Join(w.places.Project, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(at, f.Data, 0o644); err != nil {
+		if err := os.WriteFile(at, []byte(f.text), 0o644); err != nil {
 			return nil, err
 		}
 	}
@@ -244,11 +238,11 @@ func (c *Case) Run(r Replayer, update bool) (faults []error, err error) {
 			}
 			got := w.places.out(last.stdout)
 			switch {
-			case same(got, string(want.Data)):
+			case same(got, want.text):
 			case update:
-				want.Data = []byte(strings.TrimRight(got, "\n") + "\n")
+				want.text = strings.TrimRight(got, "\n") + "\n"
 				if strings.TrimSpace(got) == "" {
-					want.Data = nil
+					want.text = ""
 				}
 			default:
 				fault("stdout is not what %q has%s", step.args[2], quoted(got))
@@ -322,7 +316,7 @@ func (c *Case) hook(p *player, step caseStep) (answer, error) {
 	if file == nil {
 		return answer{}, c.fail(step, "the case has no %s", callFile)
 	}
-	calls, err := Read(bytes.NewReader(file.Data))
+	calls, err := Read(strings.NewReader(file.text))
 	if err != nil {
 		return answer{}, fmt.Errorf("%s: %s: %w", c.file, callFile, err)
 	}
@@ -344,13 +338,50 @@ func (c *Case) hook(p *player, step caseStep) (answer, error) {
 
 // rewrite replaces the line of a step.
 func (c *Case) rewrite(step caseStep, text string) {
-	lines := strings.Split(string(c.archive.Comment), "\n")
+	lines := strings.Split(c.head, "\n")
 	lines[step.line-1] = text
-	c.archive.Comment = []byte(strings.Join(lines, "\n"))
+	c.head = strings.Join(lines, "\n")
 }
 
 // Format returns the case as its file has it.
-func (c *Case) Format() []byte { return txtar.Format(c.archive) }
+func (c *Case) Format() []byte { return formatArchive(c.head, c.files) }
+
+// part is a file of an archive in the format of txtar: lines, and after each line
+// -- NAME -- those of a file. (The library for it is not for what hooks link.)
+type part struct{ name, text string }
+
+func parseArchive(text string) (head string, files []part) {
+	into := &head
+	for line := range strings.Lines(text) {
+		name, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "-- ")
+		if ok {
+			name, ok = strings.CutSuffix(name, " --")
+		}
+		if name = strings.TrimSpace(name); ok && name != "" {
+			files = append(files, part{name: name})
+			into = &files[len(files)-1].text
+			continue
+		}
+		*into += line
+	}
+	return head, files
+}
+
+func formatArchive(head string, files []part) []byte {
+	var b bytes.Buffer
+	add := func(text string) {
+		b.WriteString(text)
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			b.WriteByte('\n')
+		}
+	}
+	add(head)
+	for _, f := range files {
+		fmt.Fprintf(&b, "-- %s --\n", f.name)
+		add(f.text)
+	}
+	return b.Bytes()
+}
 
 // Draft is a case that Scaffold has made up.
 type Draft struct {
@@ -388,10 +419,7 @@ func Scaffold(root, toRoot string, calls []Call, m Matcher) (drafts []Draft, mis
 			}
 			head := fmt.Sprintf("# %s\nroot %s\nhook %s%s\nexits 0\n! stderr .\ncmp stdout want\n\n",
 				strings.ReplaceAll(h.line(), "\n", " "), quote1(toRoot), event, number)
-			drafts = append(drafts, Draft{name + ".txtar", txtar.Format(&txtar.Archive{
-				Comment: []byte(head),
-				Files:   []txtar.File{{Name: callFile, Data: b.Bytes()}, {Name: "want"}},
-			})})
+			drafts = append(drafts, Draft{name + ".txtar", formatArchive(head, []part{{callFile, b.String()}, {name: "want"}})})
 		}
 	}
 	return drafts, missing, nil
