@@ -8,6 +8,9 @@ CLIENTS  ?= 2.1.332 2.1.197
 PREFIX   ?= $(HOME)/.local
 DIST     := dist
 
+# Of what has no date of its own, so that a build can be repeated.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -131,12 +134,19 @@ continuity: build ## how much of what recorded sessions did next the pages carry
 	@echo && echo 'The handoff document:' && bin/ccreload reload measure --handoff testdata/continuity
 
 .PHONY: manual
-manual: ## man pages and completions of both programs, in dist-extra/
+manual: ## man pages, completions and what packages add to them, in dist-extra/
+	rm -rf dist-extra/man dist-extra/completions dist-extra/packages
 	go run ./internal/manual dist-extra
+	SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) go run ./internal/packages files dist-extra
 
 .PHONY: snapshot
-snapshot: build ## release archives for six platforms and a bundle per plugin, in dist/
-	CCRELOAD_VERSION=$(VERSION) $(TOOL) goreleaser release --snapshot --clean --skip sign,sbom
+snapshot: build ## all that a release has, for six platforms, in dist/
+	@# the tag, because casks and the like name the release they download; and
+	@# where there is no remote, goreleaser knows neither commit nor date
+	CCRELOAD_VERSION=$(VERSION) GORELEASER_CURRENT_TAG=v$(VERSION) \
+		$(if $(shell git remote),,GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/ccreload/ccreload) \
+		$(TOOL) goreleaser release --snapshot --clean --skip sign,sbom
+	go run ./internal/packages npm $(DIST) $(DIST)/npm
 	bin/ccreload-gen bundle --binaries $(DIST) --out $(DIST)/bundles --dry-run
 
 .PHONY: release-check
