@@ -159,6 +159,30 @@ release-check: snapshot ## make snapshot, check the configuration, run what was 
 		echo "$$bin: $$got"; \
 	done
 
+.PHONY: package-check
+package-check: ## install, use and remove the packages that make snapshot left in dist/ (Debian, as root)
+	.ci/packages $(DIST)
+
+# What a build made, with its sums. Left out is what has the time, and what lists
+# its parts in the order in which they happened to be ready; neither is released
+# but the manifest of winget, which make package-check looks at.
+MADE := cd $(DIST) && find . -type f ! -name artifacts.json ! -name metadata.json ! -name config.yaml ! -name '*.installer.yaml' | sort | xargs sha256sum
+
+.PHONY: release-dry-run
+release-dry-run: release-check package-check release-recorded ## all a release does before it is public: build twice, compare, install
+	@made=$$(mktemp -d) && trap 'rm -rf "$$made"' EXIT && \
+		($(MADE)) >"$$made/first" && $(MAKE) snapshot && ($(MADE)) >"$$made/second" && \
+		{ diff "$$made/first" "$$made/second" || { echo 'two builds differ in these files'; exit 1; }; } && \
+		echo "$$(wc -l <"$$made/first") files, the same in both builds"
+
+.PHONY: release-recorded
+release-recorded: ## fail when gen/checksums.txt is not what make snapshot built
+	@grep -qs '"$(VERSION)"' gen/released.json || { echo 'no checksums are recorded of $(VERSION) yet'; exit 0; }; \
+		built=$$(mktemp) && trap 'rm -f "$$built"' EXIT && \
+		grep -E '  ccreload-(linux|darwin|windows)-' $(DIST)/checksums.txt | sort >"$$built" && \
+		grep -v '^#' gen/checksums.txt | sort | diff - "$$built" && echo 'gen/checksums.txt is what was built' || \
+		{ echo 'gen/checksums.txt was recorded from another build: raise the version, or record it again before the tag'; exit 1; }
+
 .PHONY: install
 install: build ## copy the binaries to PREFIX/bin (PREFIX=~/.local)
 	install -d $(PREFIX)/bin
