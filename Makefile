@@ -64,14 +64,15 @@ fuzz: ## run every fuzz target for a moment (FUZZTIME=10s)
 	done
 
 .PHONY: lint
-lint: ## gofumpt, go vet for three systems, staticcheck, deadcode, shellcheck
+lint: ## gofumpt, go vet for three systems, staticcheck, deadcode, shellcheck, actionlint
 	@out=$$($(TOOL) gofumpt -l .); [ -z "$$out" ] || { echo "gofumpt: $$out"; exit 1; }
 	for os in linux darwin windows; do GOOS=$$os go vet ./... || exit 1; done
 	go vet -tags acceptance,patient ./...
 	$(TOOL) staticcheck ./...
 	@out=$$($(TOOL) deadcode -test ./...); [ -z "$$out" ] || { echo "$$out"; exit 1; }
 	shellcheck -s sh marketplace/plugins/*/bin/ccreload
-	shellcheck .ci/run
+	shellcheck .ci/run .ci/packages .ci/wine
+	$(TOOL) actionlint
 	@# the variables of the host are named in one place
 	@! git grep -nE '"(CLAUDE|ANTHROPIC)_[A-Z_]+"' -- 'cmd/*.go' 'internal/*.go' ':!internal/host' ':!*_test.go'
 
