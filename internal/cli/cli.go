@@ -27,6 +27,7 @@ import (
 // exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{
+		args:     args,
 		stdin:    stdin,
 		stdout:   stdout,
 		stderr:   stderr,
@@ -52,6 +53,7 @@ type app struct {
 	stdout, stderr io.Writer
 	env            host.Env
 	host           host.Host
+	args           []string // that the program was called with
 	// defaults returns the profile compiled in for a plugin.
 	defaults func(plugin string) (host.Profile, bool)
 }

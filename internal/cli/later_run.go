@@ -231,17 +231,20 @@ func (a *app) laterView(ctx context.Context) (dispatch.View, error) {
 // may be run in a session and have another.
 var inherited = proc.Inherited
 
-// byPerson fails unless a person is behind a command that lets text run: an agent
-// must not, and in a session the person has to have been asked.
-func (a *app) byPerson(w *dispatch.World, words, text string) error {
-	session := cmp.Or(a.host.Session, inherited(host.SessionVar))
-	switch {
-	case hook.On(a.env.Getenv(host.ChildVar)), hook.On(inherited(host.ChildVar)):
-		return problem.Input("", "an agent may not queue or trust anything")
-	case session == "" || later.WasAsked(w.App, session, words, text, a.env.Now()):
-		return nil
+// noter returns what notes for the ledger that text may run: note, but in a session
+// that has to wait until it is known that the person was asked; an agent may not at
+// all.
+func (a *app) noter(w *dispatch.World, note func(...later.Entry) error) (_ func(...later.Entry) error, waits bool, err error) {
+	if hook.On(a.env.Getenv(host.ChildVar)) || hook.On(inherited(host.ChildVar)) {
+		return nil, false, problem.Input("", "an agent may not queue or trust anything")
 	}
-	return problem.Input("type it in a terminal, or `later: …` in a prompt", "nobody was asked, and what is queued runs unattended")
+	session := cmp.Or(a.host.Session, inherited(host.SessionVar))
+	if session == "" {
+		return note, false, nil
+	}
+	return func(entries ...later.Entry) error {
+		return later.Propose(w.App, session, a.args, a.env.Now(), entries...)
+	}, true, nil
 }
 
 func (a *app) laterAdd() *cobra.Command {
@@ -259,6 +262,8 @@ func (a *app) laterAdd() *cobra.Command {
 			switch {
 			case e.Text == "":
 				return problem.Input("", "the task is empty")
+			case utf8.RuneCountInString(e.Text) > queue.MaxText:
+				return problem.Input("put the details into a file and name it", "the task has %d characters, and at most %d fit", utf8.RuneCountInString(e.Text), queue.MaxText)
 			case urgent && minor:
 				return problem.Input("", "a task is either urgent or minor")
 			case urgent:
@@ -270,7 +275,8 @@ func (a *app) laterAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.byPerson(w, "later add", text); err != nil {
+			note, waits, err := a.noter(w, func(e ...later.Entry) error { return later.Append(w.App, e...) })
+			if err != nil {
 				return err
 			}
 			root, err := a.laterRoot(repo)
@@ -279,7 +285,7 @@ func (a *app) laterAdd() *cobra.Command {
 			}
 			q := later.QueueOf(root, later.ReadConfig(w.App, w.Profile))
 			call := &host.Call{Profile: w.Profile, Env: a.env}
-			added, err := later.Add(w.App, q, queue.Clean(section), later.Added, call, []queue.Entry{e})
+			added, err := later.Add(w.App, q, queue.Clean(section), later.Added, call, note, []queue.Entry{e})
 			switch {
 			case err != nil:
 				return fmt.Errorf("the task was not queued in %q: %w", q.Path, err)
@@ -287,6 +293,9 @@ func (a *app) laterAdd() *cobra.Command {
 				fmt.Fprintf(a.stdout, "That is in %s already.\n", q.Path)
 			default:
 				fmt.Fprintln(a.stdout, term.Visible(fmt.Sprintf("Queued in %s: %s (%s)", q.Path, e.Text, e.Priority)))
+				if waits {
+					fmt.Fprintln(a.stdout, "It may run if you were asked about this very command and said yes; otherwise it waits for your trust.")
+				}
 			}
 			return nil
 		},
@@ -485,10 +494,7 @@ trust.`,
 				fmt.Fprintf(a.stdout, "The queue of %s is not trusted any more.\n", root)
 				return nil
 			}
-			if err := a.byPerson(w, "later trust", ""); err != nil {
-				return err
-			}
-			return a.trust(cmd.Context(), w, root, yes || a.host.Session != "")
+			return a.trust(cmd.Context(), w, root, yes)
 		},
 	}
 	flags := cmd.Flags()
@@ -518,11 +524,15 @@ func (a *app) trusted(w *dispatch.World) error {
 }
 
 func (a *app) trust(ctx context.Context, w *dispatch.World, root string, yes bool) error {
+	note, waits, err := a.noter(w, w.Note)
+	if err != nil {
+		return err
+	}
 	v, err := w.View(ctx, root)
 	if err != nil {
 		return err
 	}
-	entries := []later.Entry{{Event: later.Trusted, Repo: root}}
+	var entries []later.Entry
 	for _, t := range tasks(v) {
 		if t.Repo != root || t.known.May() {
 			continue
@@ -530,15 +540,24 @@ func (a *app) trust(ctx context.Context, w *dispatch.World, root string, yes boo
 		fmt.Fprintln(a.stdout, term.Visible("  "+t.Text))
 		entries = append(entries, later.Entry{Event: later.Vouched, Repo: root, Text: t.Text})
 	}
-	if !yes {
+	if !yes && !waits {
 		fmt.Fprintf(a.stderr, "These and what is added to the queue of %s will run unattended. Trust it? [y/N] ", root)
 		line, _ := bufio.NewReader(a.stdin).ReadString('\n')
 		if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 			return problem.Input("`--yes` for scripts", "nothing was changed")
 		}
 	}
-	if err := w.Note(entries...); err != nil {
+	mark, err := later.MarkTrusted(root)
+	if err != nil {
+		return fmt.Errorf("%q cannot be marked as trusted: %w", root, err)
+	}
+	entries = append(entries, later.Entry{Event: later.Trusted, Repo: root, Note: mark})
+	if err := note(entries...); err != nil {
 		return err
+	}
+	if waits {
+		fmt.Fprintf(a.stdout, "The queue of %s is trusted if you were asked about this very command and said yes; `ccreload later trust --list` tells.\n", root)
+		return nil
 	}
 	fmt.Fprintf(a.stdout, "The queue of %s is trusted; `ccreload later trust --revoke` takes that back.\n", root)
 	return nil

@@ -331,3 +331,32 @@ func TestThreePluginsTogether(t *testing.T) {
 	}
 	s.see(`later 1`)
 }
+
+// What the model queues runs only after a yes to that very call: neither what was
+// refused and is then tried in another way, nor what nobody was asked about.
+func TestLaterAddNeedsAYes(t *testing.T) {
+	for answer, want := range map[string]string{"Enter": "waits", "Escape": "trust?"} {
+		t.Run(answer, func(t *testing.T) {
+			w := newLater(t)
+			s := w.open("--permission-mode", "acceptEdits", "--allowedTools", "Bash")
+			w.api.Script(runs("ccreload later add -- 'water the plants'"))
+			s.submit("/cc-later:add water the plants")
+			s.see(`Queue it\?`)
+			if answer == "Escape" {
+				w.api.Script(runs(`sh -c "ccreload later add -- 'water the plants'"`))
+			}
+			w.api.Script(fakeapi.Say("Queued."))
+			s.key(answer)
+			if answer == "Escape" {
+				s.see(`(?i)interrupted|rejected`)
+				s.submit("go on")
+			}
+			var list string
+			w.until("the task to be in the queue", func() bool { list = w.later("list"); return strings.Contains(list, "water") })
+			w.until("it to be "+want, func() bool { list = w.later("list"); return strings.Contains(list, want) })
+			if strings.Contains(list, "waits") != (want == "waits") {
+				t.Errorf("%s", list)
+			}
+		})
+	}
+}

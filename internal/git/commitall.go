@@ -1,13 +1,17 @@
 package git
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
@@ -192,7 +196,8 @@ func (r *Repo) names(ctx context.Context, from, to string) ([]string, error) {
 }
 
 // hooksUntouched fails when one of the files is what the repository's hooks are
-// made of: a commit or merge would run it.
+// made of, or is named in one of them: a commit or merge would run it. So it does
+// when the worktree has got a configuration of its own, which may name filters.
 func (r *Repo) hooksUntouched(ctx context.Context, files []string) error {
 	dir, err := r.hooksDir(ctx)
 	if err != nil {
@@ -202,16 +207,66 @@ func (r *Repo) hooksUntouched(ctx context.Context, files []string) error {
 	if rel, in := state.Below(state.RealPath(r.Top), state.RealPath(dir)); in && rel != "." {
 		places = append(slices.Clone(places), filepath.ToSlash(rel)+"/")
 	}
+	named := hookWords(dir)
 	var touched []string
 	for _, f := range files {
-		if slices.ContainsFunc(places, func(p string) bool { return f == p || strings.HasSuffix(p, "/") && strings.HasPrefix(f, p) }) {
+		if named[f] || named[path.Base(f)] || slices.ContainsFunc(places, func(p string) bool { return f == p || strings.HasSuffix(p, "/") && strings.HasPrefix(f, p) }) {
 			touched = append(touched, f)
 		}
+	}
+	// git gives a new worktree a copy of the first one's.
+	own, ownErr := os.ReadFile(filepath.Join(r.GitDir, worktreeConfig))
+	first, _ := os.ReadFile(filepath.Join(r.CommonDir, worktreeConfig))
+	if ownErr == nil && !bytes.Equal(own, first) {
+		touched = append(touched, "the configuration "+worktreeConfig)
 	}
 	if len(touched) > 0 {
 		return problem.Fault("read them, then commit and merge by hand", "what git runs on a commit was changed: %s", some(touched))
 	}
 	return nil
+}
+
+const worktreeConfig = "config.worktree"
+
+// maxHook is how much of a hook is read, in bytes.
+const maxHook = 64 << 10
+
+// runners run the file that is named next.
+var runners = []string{"sh", "bash", "zsh", "dash", "python", "python3", "node", "ruby", "perl", "source", ".", "exec", "deno", "php"}
+
+// runFrom are the files from which programs take what they run.
+var runFrom = map[string][]string{
+	"make": {"Makefile", "makefile", "GNUmakefile"}, "just": {"justfile", "Justfile"}, "task": {"Taskfile.yml"},
+	"npm": {"package.json"}, "npx": {"package.json"}, "yarn": {"package.json"}, "pnpm": {"package.json"}, "bun": {"package.json"},
+}
+
+// hookWords returns what the hooks in a directory name that may be a file.
+func hookWords(dir string) map[string]bool {
+	words := map[string]bool{}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".sample") {
+			continue
+		}
+		data, err := state.ReadFile(filepath.Join(dir, e.Name()), maxHook)
+		if err != nil || bytes.IndexByte(data, 0) >= 0 {
+			continue
+		}
+		before := ""
+		for _, w := range strings.FieldsFunc(string(data), func(r rune) bool {
+			return unicode.IsSpace(r) || strings.ContainsRune("'\"`;&|()<>=$", r)
+		}) {
+			w = path.Clean(w)
+			if strings.ContainsAny(w, "/.") || slices.Contains(runners, before) {
+				words[w], words[path.Base(w)] = true, true
+			}
+			before = w
+			for _, f := range runFrom[w] {
+				words[f] = true
+			}
+		}
+	}
+	return words
 }
 
 // hooksDir returns where git looks for hooks, in full.

@@ -127,6 +127,23 @@ func TestCommitAllAfterAnAgentUsedGit(t *testing.T) {
 			do(t, w.Path, "config", "core.hooksPath", "tools/hooks")
 			put(t, w.Path, "tools/hooks/pre-commit", "#!/bin/sh\ntouch ran\n")
 		}, "tools/hooks/pre-commit", false},
+		"a script that a hook runs": {func(t *testing.T, w *Worktree) {
+			put(t, w.Common, "hooks/pre-commit", "#!/bin/sh\nsh \"./scripts/lint.sh\" || exit 1\n")
+			put(t, w.Path, "scripts/lint.sh", "touch ran\n")
+		}, "scripts/lint.sh", false},
+		"a script that a hook runs elsewhere": {func(t *testing.T, w *Worktree) {
+			put(t, w.Common, "hooks/pre-commit", "#!/bin/sh\ncd scripts && ./lint.sh\n")
+			put(t, w.Path, "scripts/lint.sh", "touch ran\n")
+		}, "scripts/lint.sh", false},
+		"what make does for a hook": {func(t *testing.T, w *Worktree) {
+			put(t, w.Common, "hooks/pre-commit", "#!/bin/sh\nmake lint\n")
+			put(t, w.Path, "Makefile", "lint:\n\ttouch ran\n")
+		}, "Makefile", false},
+		"a configuration of the worktree": {func(t *testing.T, w *Worktree) {
+			do(t, w.Path, "config", "extensions.worktreeConfig", "true")
+			do(t, w.Path, "config", "--worktree", "filter.e.clean", "touch ran; cat")
+			put(t, w.Path, "own", "1\n")
+		}, "config.worktree", false},
 		"committed hooks": {func(t *testing.T, w *Worktree) {
 			put(t, w.Path, ".pre-commit-config.yaml", "repos: []\n")
 			do(t, w.Path, "add", ".")

@@ -151,7 +151,7 @@ func (s *Snapshot) setup(ctx context.Context, r *Repo, look *looker) error {
 		return err
 	}
 	files := []string{
-		filepath.Join(r.CommonDir, "config"), filepath.Join(r.GitDir, "config.worktree"), filepath.Join(r.CommonDir, "config.worktree"),
+		filepath.Join(r.CommonDir, "config"), filepath.Join(r.GitDir, worktreeConfig), filepath.Join(r.CommonDir, worktreeConfig),
 		filepath.Join(r.CommonDir, "info", "attributes"), filepath.Join(r.CommonDir, "info", "exclude"),
 		filepath.Join(r.CommonDir, "info", "grafts"), filepath.Join(r.CommonDir, "objects", "info", "alternates"),
 	}

@@ -30,6 +30,7 @@ type Payload struct {
 	Tool        string // PreToolUse, PostToolUse: the tool's name
 	ToolPath    string // PreToolUse, PostToolUse: tool_input.file_path
 	ToolCommand string // PreToolUse, PostToolUse: tool_input.command
+	ToolUse     string // PreToolUse, PostToolUse: the id of this call
 
 	Trigger string // PreCompact, PostCompact: manual or auto
 	Summary string // PostCompact: the host's own summary

@@ -78,6 +78,8 @@ func (p *Payload) set(key string, value []byte) {
 		p.Failure = jsonscan.Text(value)
 	case "tool_name":
 		p.Tool = jsonscan.Text(value)
+	case "tool_use_id":
+		p.ToolUse = jsonscan.Text(value)
 	case "tool_input":
 		jsonscan.Object(value, func(key, value []byte) {
 			switch string(key) {

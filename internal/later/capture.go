@@ -5,43 +5,67 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/jsonscan"
 	"github.com/ccreload/ccreload/internal/later/queue"
+	"github.com/ccreload/ccreload/internal/later/schedule"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
-// userPrompt queues what a person asks for in a prompt.
+// userPrompt queues what a person asks for in a prompt, and has the report that a
+// cleared session did not show.
 func userPrompt(call *host.Call) (host.Output, error) {
-	if app := AppDir(call.Host, call.Env.Getenv); app != "" {
-		forgetAsked(app, call.Payload.SessionID)
-	}
-	wanted := queue.Captures(call.Payload.Prompt)
-	if len(wanted) == 0 || !typed(call) {
+	if call.Host.Headless {
 		return host.Output{}, nil
+	}
+	out := capture(call)
+	if app := AppDir(call.Host, call.Env.Getenv); app != "" {
+		told := report(app, Root(call.Project), call)
+		out.Message, out.Context = joined(told.Message, out.Message), joined(told.Context, out.Context)
+	}
+	return out, nil
+}
+
+// capture queues what a person asks for in a prompt.
+func capture(call *host.Call) host.Output {
+	wanted := queue.Captures(call.Payload.Prompt)
+	if wanted.None() || !typed(call) {
+		return host.Output{}
+	}
+	left := textLeftOut(wanted)
+	if len(wanted.Tasks) == 0 {
+		return host.Output{Message: left}
 	}
 	call.Slow()
 	app := AppDir(call.Host, call.Env.Getenv)
 	if app == "" {
-		return host.Output{Message: textNoHome}, nil
+		return host.Output{Message: textNoHome}
 	}
 	c := ReadConfig(app, call.Profile)
 	q := QueueOf(Root(call.Project), c)
-	added, err := Add(app, q, "", Captured, call, wanted)
+	note := func(entries ...Entry) error { return Append(app, entries...) }
+	added, err := Add(app, q, "", Captured, call, note, wanted.Tasks)
 	switch {
 	case err != nil:
-		return host.Output{Message: textNotQueued(len(wanted), q.Path, err)}, nil
+		return host.Output{Message: joined(textNotQueued(len(wanted.Tasks), q.Path, err), left)}
 	case len(added) == 0:
-		return host.Output{Message: textQueuedAlready(len(wanted), q)}, nil
+		return host.Output{Message: joined(textQueuedAlready(len(wanted.Tasks), q), left)}
 	}
-	return host.Output{Message: textQueued(added, q), Context: textForModel(added)}, nil
+	return host.Output{Message: joined(textQueued(added, q), left), Context: textForModel(added)}
 }
 
-// Add queues what is wanted in a section of q ("" for the end of the file) and notes
-// in the ledger that a person wanted it. It returns what was not queued already.
-func Add(app string, q Queue, section string, by Event, call *host.Call, wanted []queue.Entry) ([]queue.Entry, error) {
+// joined returns texts that are not empty, a line each.
+func joined(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n")
+}
+
+// Add queues what is wanted in a section of q ("" for the end of the file), and has
+// note note that a person wanted it. It returns what was not queued already, or
+// waited for trust.
+func Add(app string, q Queue, section string, by Event, call *host.Call, note func(...Entry) error, wanted []queue.Entry) ([]queue.Entry, error) {
 	if err := Prepare(app, call.Profile); err != nil {
 		return nil, err
 	}
@@ -53,21 +77,29 @@ func Add(app string, q Queue, section string, by Event, call *host.Call, wanted 
 			return nil, err
 		}
 		added = added[:0]
+		var lines []queue.Entry
 		var notes []Entry
 		for _, w := range wanted {
-			if have.Has(w.Text) || has(added, w.Text) {
+			same, there := have.Like(w.Text)
+			if there {
+				w.Text = same.Text
+			}
+			if there && !waitsForTrust(app, q.Root, w.Text) || slices.ContainsFunc(added, func(e queue.Entry) bool { return strings.EqualFold(e.Text, w.Text) }) {
 				continue
 			}
 			added = append(added, w)
 			notes = append(notes, Entry{Time: now, Event: by, Repo: q.Root, Text: w.Text})
+			if !there {
+				lines = append(lines, w)
+			}
 		}
-		out, err := queue.AppendTo(data, section, added...)
+		out, err := queue.AppendTo(data, section, lines...)
 		if err != nil {
 			return nil, err
 		}
 		// The ledger first: a task that it does not know would wait for trust, one
 		// that is not in the queue means nothing.
-		return out, Append(app, notes...)
+		return out, note(notes...)
 	})
 	if err != nil {
 		return nil, err
@@ -75,13 +107,11 @@ func Add(app string, q Queue, section string, by Event, call *host.Call, wanted 
 	return added, nil
 }
 
-func has(list []queue.Entry, text string) bool {
-	for _, e := range list {
-		if strings.EqualFold(e.Text, text) {
-			return true
-		}
-	}
-	return false
+// waitsForTrust reports whether a task that stands in the queue of a repository may
+// not run. Whoever asks for it in the same words wants it.
+func waitsForTrust(app, root, text string) bool {
+	l, err := ReadLedger(app, schedule.Settings{})
+	return err == nil && !l.Task(root, text).May()
 }
 
 // Prepare creates the application's directory with its file of settings.
@@ -101,8 +131,9 @@ func Prepare(app string, p host.Profile) error {
 func typed(call *host.Call) bool {
 	prompt := strings.TrimSpace(call.Payload.Prompt)
 	switch {
-	case call.Host.Headless,
-		strings.HasPrefix(prompt, "/"), strings.HasPrefix(prompt, "<"),
+	case strings.HasPrefix(prompt, "/"),
+		strings.HasPrefix(prompt, "<") && !strings.HasPrefix(prompt, "<pasted_content"),
+		strings.Contains(prompt, "<system-reminder"), strings.Contains(prompt, "<task-notification"),
 		strings.Contains(prompt, "[SYSTEM NOTIFICATION"):
 		return false
 	}

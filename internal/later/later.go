@@ -21,7 +21,7 @@ import (
 // Plugin is cc-later as the rest of the program sees it.
 var Plugin = plugin.Plugin{
 	Name:     Name,
-	StateDir: ".later",
+	StateDir: stateDir,
 	Handler:  handler,
 	Owns:     owns,
 	Segment:  segment,
@@ -32,9 +32,11 @@ var Plugin = plugin.Plugin{
 // Name is the plugin's.
 const Name = "cc-later"
 
-// owns reports whether name is a file the plugin keeps in a project's .later: only
-// what is set for that project. The queue is the person's.
-func owns(name string) bool { return state.Owns(name) || options.Owns(name) }
+const stateDir = ".later"
+
+// owns reports whether name is a file the plugin keeps in a project's .later: what
+// is set for it, and that it is trusted. The queue is the person's.
+func owns(name string) bool { return state.Owns(name) || options.Owns(name) || name == trustFile }
 
 // handler returns what answers e, nil if nothing does.
 func handler(e host.Event) host.Handler {
@@ -45,6 +47,8 @@ func handler(e host.Event) host.Handler {
 		return userPrompt
 	case host.PreToolUse:
 		return preTool
+	case host.PostToolUse:
+		return postTool
 	case host.Stop:
 		return stop
 	case host.StopFailure:

@@ -366,38 +366,113 @@ func TestSessionStart(t *testing.T) {
 func TestPreToolAsks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for command, asks := range map[string]bool{
-		"ccreload later add -- 'x'": true, "ccreload later trust": true,
-		"ccreload later status": false, "ls": false,
+	for command, want := range map[string]string{
+		"ccreload later add -- 'x'":                   "Queue it?",
+		"ccreload later add -- 'fix the trust chain'": "Queue it?",
+		"ccreload later trust":                        "in the queue of " + w.repo,
+		"ccreload later trust --yes":                  "Trust it?",
+		"ccreload later trust --list":                 "",
+		"ccreload later trust --revoke":               "",
+		"sleep 1; ccreload  later add x":              "not a command of its own",
+		"cd /x && ccreload later trust":               "not a command of its own",
+		"ccreload later status":                       "",
+		"ls":                                          "",
+		"grep -r add later":                           "",
 	} {
-		if out := w.hook(host.Payload{Event: host.PreToolUse, Tool: "Bash", ToolCommand: command}); (out.Ask != "") != asks {
+		if out := w.hook(host.Payload{Event: host.PreToolUse, Tool: "Bash", ToolCommand: command}); (out.Ask != "") != (want != "") || !strings.Contains(out.Ask, want) {
 			t.Errorf("%s: %+v", command, out)
 		}
 	}
 }
 
-// Who refused a command and goes on typing has not allowed it for ten minutes.
-func TestRefusedIsNotAsked(t *testing.T) {
+// Another repository in the place of one that was trusted is not trusted.
+func TestTrustIsOfARepository(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ask := func() {
-		t.Helper()
-		w.hook(host.Payload{Event: host.PreToolUse, SessionID: "s", Tool: "Bash", ToolCommand: "ccreload later add 'delete it all'"})
+	w.prompt("later: one")
+	mark, err := MarkTrusted(w.repo)
+	if err != nil {
+		t.Fatal(err)
 	}
-	asked := func() bool { return WasAsked(w.app(), "s", "later add", "delete it all", time.Now()) }
-	ask()
-	if !asked() || asked() {
-		t.Error("one answer is for one call")
+	if err := Append(w.app(), Entry{Event: Trusted, Repo: w.repo, Note: mark}); err != nil {
+		t.Fatal(err)
 	}
-	ask()
-	w.hook(host.Payload{Event: host.UserPromptSubmit, SessionID: "another", Prompt: "go on"})
-	if !asked() {
-		t.Error("taken back by another session")
+	trusts := func() bool {
+		l, err := ReadLedger(w.app(), schedule.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Trusts(w.repo)
 	}
-	ask()
-	w.hook(host.Payload{Event: host.UserPromptSubmit, SessionID: "s", Prompt: "no, leave it"})
-	if asked() {
-		t.Error("what was refused may be done by other words")
+	if !trusts() {
+		t.Error("not trusted")
+	}
+	for _, ships := range []string{"", "mine\n"} {
+		w.put(filepath.Join(w.repo, ".later", trustFile), ships)
+		if trusts() {
+			t.Errorf("trusted with the mark %q", ships)
+		}
+	}
+	if err := os.RemoveAll(w.repo); err != nil {
+		t.Fatal(err)
+	}
+	if trusts() {
+		t.Error("trusted although it is gone")
+	}
+}
+
+// What a command of a session queues may run once the call that was asked about has
+// run, and after nothing else.
+func TestOnlyAYesCounts(t *testing.T) {
+	t.Parallel()
+	const command, text = "ccreload later add -- 'delete it all'", "delete it all"
+	args := []string{"later", "add", "--", text}
+	for name, tt := range map[string]struct {
+		asked, ran string // the commands of the two hooks
+		id, mode   string // of the call that ran
+		session    string // that the command ran in
+		args       []string
+		may        bool
+	}{
+		"yes":                     {asked: command, ran: command, id: "1", session: "s", args: args, may: true},
+		"in another way":          {asked: command, ran: `sh -c "` + command + `"`, id: "2", session: "s", args: args},
+		"never asked":             {ran: command, id: "1", session: "s", args: args},
+		"no, and another command": {asked: command, ran: "ls", id: "2", session: "s", args: args},
+		"another text":            {asked: command, ran: command, id: "1", session: "s", args: []string{"later", "add", "--", "all"}},
+		"another session":         {asked: command, ran: command, id: "1", session: "t", args: args},
+		"not alone":               {asked: command + "; x", ran: command + "; x", id: "1", session: "s", args: args},
+		"changed meanwhile":       {asked: command, ran: command + " x", id: "1", session: "s", args: append(args, "x")},
+		"nobody was asked":        {asked: command, ran: command, id: "1", mode: "bypassPermissions", session: "s", args: args},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			hook := func(e host.Event, command, id string) {
+				w.hook(host.Payload{Event: e, SessionID: "s", Tool: "Bash", ToolUse: id, ToolCommand: command, PermissionMode: tt.mode})
+			}
+			if tt.asked != "" {
+				hook(host.PreToolUse, tt.asked, "1")
+			}
+			q := QueueOf(w.repo, ReadConfig(w.app(), w.profile))
+			note := func(e ...Entry) error { return Propose(w.app(), tt.session, tt.args, time.Now(), e...) }
+			if _, err := Add(w.app(), q, "", Added, w.call(host.Payload{}), note, []queue.Entry{{Text: text}}); err != nil {
+				t.Fatal(err)
+			}
+			may := func() bool {
+				l, err := ReadLedger(w.app(), schedule.Settings{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return l.Task(w.repo, text).May()
+			}
+			if may() {
+				t.Error("it may run before an answer")
+			}
+			hook(host.PostToolUse, tt.ran, tt.id)
+			if may() != tt.may {
+				t.Errorf("it may run: %t", may())
+			}
+		})
 	}
 }
 
@@ -406,7 +481,7 @@ func TestAddWhereNothingIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	q := QueueOf(filepath.Join(w.home, "typo"), ReadConfig(w.app(), w.profile))
-	if _, err := Add(w.app(), q, "", Added, w.call(host.Payload{}), []queue.Entry{{Text: "add a test"}}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Add(w.app(), q, "", Added, w.call(host.Payload{}), func(...Entry) error { return nil }, []queue.Entry{{Text: "add a test"}}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(q.Root); err == nil {
@@ -477,15 +552,21 @@ func TestLedger(t *testing.T) {
 	f, _ := os.OpenFile(filepath.Join(w.app(), LedgerFile), os.O_APPEND|os.O_WRONLY, 0)
 	f.WriteString(`{"ts":"2026-12-01T`)
 	f.Close()
+	other := t.TempDir()
+	mark, err := MarkTrusted(other)
+	if err != nil {
+		t.Fatal(err)
+	}
 	odd := "x \"y\"\\ \u2028 {}"
-	err := Append(w.app(),
+	err = Append(w.app(),
 		Entry{Time: at(1), Event: Vouched, Repo: w.repo, Text: odd},
 		Entry{Time: at(2), Event: Began, Repo: w.repo, Text: "one", Agent: "a"},
 		Entry{Time: at(2), Event: Began, Repo: w.repo, Text: odd, Agent: "a"},
 		Entry{Time: at(3), Event: Finished, Repo: w.repo, Text: "one", Agent: "a", Verdict: schedule.Failed, Note: "no"},
 		Entry{Time: at(4), Event: Strayed, Repo: w.repo, Text: "planted"},
 		Entry{Time: at(4), Event: Strayed, Repo: w.repo, Text: "one"},
-		Entry{Time: at(5), Event: Trusted, Repo: "/other"},
+		Entry{Time: at(5), Event: Trusted, Repo: other, Note: mark},
+		Entry{Time: at(5), Event: Trusted, Repo: "/another"},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -501,11 +582,11 @@ func TestLedger(t *testing.T) {
 		t.Error("what appeared while an agent was at work may run")
 	case !l.Task(w.repo, odd).May() || !l.Task(w.repo, odd).Started.Equal(at(2)):
 		t.Errorf("odd text: %+v", l.Task(w.repo, odd))
-	case len(l.Starts) != 1 || !l.Trusts("/other") || l.Trusts(w.repo):
+	case len(l.Starts) != 1 || !l.Trusts(other) || l.Trusts("/another") || l.Trusts(w.repo):
 		t.Errorf("starts %v", l.Starts)
 	}
-	Append(w.app(), Entry{Time: at(6), Event: Untrusted, Repo: "/other"}, Entry{Time: at(7), Event: Captured, Repo: w.repo, Text: "one"})
-	if l, _ = ReadLedger(w.app(), set); l.Trusts("/other") || l.Task(w.repo, "one").Attempts != 0 {
+	Append(w.app(), Entry{Time: at(6), Event: Untrusted, Repo: other}, Entry{Time: at(7), Event: Captured, Repo: w.repo, Text: "one"})
+	if l, _ = ReadLedger(w.app(), set); l.Trusts(other) || l.Task(w.repo, "one").Attempts != 0 {
 		t.Error("neither distrusted nor queued anew")
 	}
 	Append(w.app(), Entry{Time: at(8), Event: Untrusted, Repo: w.repo})

@@ -49,7 +49,7 @@ type Entry struct {
 	Text    string // of the task; "" for an event of the repository
 	Agent   string // the session of the agent
 	Verdict schedule.Verdict
-	Note    string // what the agent or the runtime says of it
+	Note    string // what the agent or the runtime says of it; Trusted: the mark
 	Kept    string // Finished: the worktree whose work the person is to merge
 	Resume  bool   // Began: goes on with what a limit ended
 }
@@ -103,7 +103,20 @@ func parseEntry(line []byte) (e Entry, ok bool) {
 
 // Append adds entries to the ledger in one write. It takes no lock of its own.
 func Append(app string, entries ...Entry) error {
-	if len(entries) == 0 {
+	return appendLines(app, lines(entries))
+}
+
+// lines returns entries as they are written.
+func lines(entries []Entry) []byte {
+	var b []byte
+	for _, e := range entries {
+		b = append(append(b, e.Line()...), '\n')
+	}
+	return b
+}
+
+func appendLines(app string, data []byte) error {
+	if len(data) == 0 {
 		return nil
 	}
 	path := filepath.Join(app, LedgerFile)
@@ -111,14 +124,10 @@ func Append(app string, entries ...Entry) error {
 	if err != nil {
 		return err
 	}
-	var lines []byte
 	if torn(f) {
-		lines = append(lines, '\n')
+		data = append([]byte{'\n'}, data...)
 	}
-	for _, e := range entries {
-		lines = append(append(lines, e.Line()...), '\n')
-	}
-	_, err = f.Write(lines)
+	_, err = f.Write(data)
 	return errors.Join(err, f.Close())
 }
 
@@ -155,7 +164,7 @@ type Ledger struct {
 }
 
 type known struct {
-	trusted time.Time // zero: not
+	trusted string // the mark of the repository that is; "" for none
 	tasks   map[string]*Known
 }
 
@@ -194,9 +203,9 @@ func (l *Ledger) apply(e Entry, set schedule.Settings, agent *string) {
 	}
 	switch e.Event {
 	case Trusted:
-		r.trusted = e.Time
+		r.trusted = e.Note
 	case Untrusted:
-		r.trusted = time.Time{}
+		r.trusted = ""
 		for _, t := range r.tasks {
 			if t.Source == Vouched {
 				t.Source = ""
@@ -266,7 +275,7 @@ func (l *Ledger) Task(repo, text string) Known {
 // Trusts reports whether a person trusts what a repository queues.
 func (l *Ledger) Trusts(repo string) bool {
 	r := l.repos[repo]
-	return r != nil && !r.trusted.IsZero()
+	return r != nil && isMarked(repo, r.trusted)
 }
 
 // Repos returns the repositories that the ledger names, sorted.

@@ -51,16 +51,29 @@ func sessionStart(call *host.Call) (host.Output, error) {
 	if call.Payload.Source == "compact" {
 		return host.Output{Context: inject(app, root, call)}, nil
 	}
+	if call.Payload.Source == "clear" {
+		return host.Output{}, nil // the host may show nothing of it: the first prompt has the report
+	}
+	return report(app, root, call), nil
+}
+
+// report tells of what has run since somebody was told last.
+func report(app, root string, call *host.Call) host.Output {
 	path := ReportFile(app, root)
 	data, err := state.ReadFile(path, maxReport)
 	if err != nil || len(data) == 0 {
-		return host.Output{}, nil
+		return host.Output{}
 	}
 	call.AfterAnswer(func() { os.Remove(path) })
 	// Two lines are for people; what follows them is for the next run.
 	lines := strings.SplitN(string(data), "\n", 3)
-	text := strings.TrimSpace(strings.Join(lines[:min(2, len(lines))], "\n"))
-	return host.Output{Message: text, Context: text}, nil
+	says, where := strings.TrimSpace(lines[0]), ""
+	if len(lines) > 1 {
+		where = strings.TrimSpace(lines[1])
+	}
+	// The names of the sections are for the person: a repository can ship them.
+	plain, _, _ := strings.Cut(says, " (")
+	return host.Output{Message: joined(says, where), Context: joined(plain, where)}
 }
 
 // inject is what the model is told after a compaction, "" where nothing is queued.
@@ -78,6 +91,7 @@ func inject(app, root string, call *host.Call) string {
 	if err != nil {
 		return ""
 	}
+	trusts := ledger.Trusts(root)
 	if q = ledger.trusted(root, q); q.Open() == 0 {
 		return ""
 	}
@@ -88,11 +102,11 @@ func inject(app, root string, call *host.Call) string {
 	}
 	rest := q.Open()
 	for _, s := range q.Sections {
-		name := s.Name
-		if name == "" {
-			name = "(no section)"
+		lines := ""
+		// A repository can ship a heading, above what was queued here.
+		if s.Name != "" && trusts {
+			lines = "## " + s.Name + "\n"
 		}
-		lines := "## " + name + "\n"
 		for _, t := range s.Select(len(s.Tasks)) {
 			line := fmt.Sprintf("- (%s) %s\n", t.Priority, t.Text)
 			if host.Len(b.String())+host.Len(lines)+host.Len(line) > maxInject-40 {
@@ -123,24 +137,4 @@ func (l *Ledger) trusted(root string, q queue.Queue) queue.Queue {
 		}
 	}
 	return out
-}
-
-// preTool has the person asked before the model queues a text or trusts a
-// repository: what is queued runs unattended.
-func preTool(call *host.Call) (host.Output, error) {
-	command := call.Payload.ToolCommand
-	ask := ""
-	switch {
-	case !strings.Contains(command, "later"):
-	case strings.Contains(command, "trust"):
-		ask = textTrust
-	case strings.Contains(command, "add"):
-		ask = textAsk
-	}
-	if app := AppDir(call.Host, call.Env.Getenv); ask != "" && app != "" {
-		if err := noteAsked(app, call.Payload.SessionID, command); err != nil {
-			return host.Output{}, err
-		}
-	}
-	return host.Output{Ask: ask}, nil
 }

@@ -16,8 +16,17 @@ import (
 const (
 	textNoHome = "cc-later: nothing was queued, since you have no home directory; set HOME to an absolute path"
 	textAsk    = "cc-later will run this text unattended, as if you had typed it. Queue it?"
-	textTrust  = "From then on cc-later runs what stands in this repository's queue, whoever wrote it. Trust it?"
+	// What else the command does cannot be held against what was asked.
+	textNotAlone = " (It is not a command of its own, so a yes lets it run, and what it queues waits for your trust all the same.)"
 )
+
+func textTrust(root string) string {
+	return fmt.Sprintf("From then on cc-later runs what stands in the queue of %s, whoever wrote it. Trust it?", root)
+}
+
+func textNotNoted(err error) string {
+	return fmt.Sprintf("cc-later: that you said yes could not be noted, so it waits for `ccreload later trust`: %v", err)
+}
 
 // shown is how many characters of a task a message shows.
 const shown = 60
@@ -25,9 +34,24 @@ const shown = 60
 func textQueued(added []queue.Entry, q Queue) string {
 	var tasks []string
 	for _, e := range added {
-		tasks = append(tasks, fmt.Sprintf("%q (%s)", host.Cut(e.Text, shown), e.Priority))
+		task := fmt.Sprintf("%q (%s)", host.Cut(e.Text, shown), e.Priority)
+		if e.Cut {
+			task += fmt.Sprintf(" WITHOUT what follows its first %d characters", queue.MaxText)
+		}
+		tasks = append(tasks, task)
 	}
 	return fmt.Sprintf("cc-later: queued for later in %s: %s", q.short(), strings.Join(tasks, ", "))
+}
+
+// textLeftOut says what was not queued although the words are there, "" if nothing.
+func textLeftOut(r queue.Requests) string {
+	switch {
+	case r.Pasted > 0:
+		return "cc-later: what is pasted is NOT queued; type it"
+	case r.Short > 0:
+		return "cc-later: a task of less than 3 characters is NOT queued"
+	}
+	return ""
 }
 
 func textQueuedAlready(n int, q Queue) string {

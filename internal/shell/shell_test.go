@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +110,52 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%q: files %q, want %q", line, got, want)
 		}
 	}
+}
+
+func TestWords(t *testing.T) {
+	for line, want := range map[string][]string{
+		`ccreload later add -- 'x y'`:  {"ccreload", "later", "add", "--", "x y"},
+		`a 'it'\''s' "b c" --d=e\ f ü`: {"a", "it's", "b c", "--d=e f", "ü"},
+		" a ''\n":                      {"a", ""},
+		"a 'two\nlines'":               {"a", "two\nlines"},
+		"a; b":                         nil,
+		"a && b":                       nil,
+		"a\nb":                         nil,
+		"a | b":                        nil,
+		"a > b":                        nil,
+		"a $(b)":                       nil,
+		"a `b`":                        nil,
+		`a "$b"`:                       nil,
+		`a "b\"`:                       nil,
+		"a *":                          nil,
+		"a ~":                          nil,
+		"a # b":                        nil,
+		"A=b c":                        nil,
+		"a {b,c}":                      nil,
+		"a 'b":                         nil,
+		"a \\\nb":                      nil,
+		"":                             nil,
+	} {
+		got, ok := Words(line)
+		if ok != (want != nil) || ok && !slices.Equal(got, want) {
+			t.Errorf("%q: %q %t, want %q", line, got, ok, want)
+		}
+	}
+}
+
+// A shell passes on what Words says.
+func FuzzWords(f *testing.F) {
+	f.Add(`a 'it'\''s' "b c" --d=e\ f`)
+	f.Fuzz(func(t *testing.T, line string) {
+		words, ok := Words(line)
+		if !ok || strings.ContainsRune(line, 0) || words[0] == "" {
+			return
+		}
+		out, err := exec.Command("sh", "-c", `f() { printf '%s\0' "$@"; }; f x `+line).Output()
+		if want := "x\x00" + strings.Join(words, "\x00") + "\x00"; err != nil || string(out) != want {
+			t.Errorf("%q: %q, a shell says %q (%v)", line, words, out, err)
+		}
+	})
 }
 
 func FuzzCommands(f *testing.F) {

@@ -139,6 +139,7 @@ func (w *World) read(root string) Queued {
 		t.ID = queue.ID(t.Line, t.Text)
 		q.Done = append(q.Done, Known{Task: t, Known: w.ledger.Task(root, t.Text)})
 	}
+	trusts := w.ledger.Trusts(root) && !w.busy[root] && w.state.Repos[root].atWork() == 0
 	seen := map[string]bool{}
 	for _, s := range parsed.Sections {
 		sec := Section{Name: s.Name}
@@ -148,6 +149,9 @@ func (w *World) read(root string) Queued {
 			}
 			seen[t.Text] = true
 			known := w.ledger.Task(root, t.Text)
+			if known.Source == "" && trusts {
+				known.Source = later.Vouched // as the next tick notes
+			}
 			if utf8.RuneCountInString(t.Text) > maxTask {
 				known.Held = schedule.HeldLong
 			}
@@ -170,7 +174,7 @@ func (w *World) vouch(q Queued) {
 	var entries []later.Entry
 	for _, s := range q.Sections {
 		for _, t := range s.Tasks {
-			if t.Source != "" || t.Held == schedule.HeldLong {
+			if w.ledger.Task(q.Root, t.Text).Source != "" || t.Held == schedule.HeldLong {
 				continue
 			}
 			e := later.Entry{Time: w.now(), Repo: q.Root, Text: t.Text}

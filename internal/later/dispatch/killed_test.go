@@ -64,7 +64,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				w.set("DISPATCH_ALLOW_FILE_WRITES=true")
 				w.add("A", "write x")
 				w.add("B", "write y")
-				w.plan(`if has '"A"'; then f=x; else f=y; fi; echo $f >> $f.txt; echo $f >> '` + filepath.Join(w.dir, "runs") + `'; all DONE "written"`)
+				w.plan(`if has 'write x'; then f=x; else f=y; fi; echo $f >> $f.txt; echo $f >> '` + filepath.Join(w.dir, "runs") + `'; all DONE "written"`)
 				tick := func(o Options) func() {
 					o.Repo, o.Wait = w.repo, time.Minute
 					return func() {

@@ -100,7 +100,10 @@ func (w *World) entry(root string, t schedule.Task) Task {
 // begin does what a run needs, and starts it.
 func (w *World) begin(ctx context.Context, client agent.Client, s schedule.Start, run *Run, stamp string) error {
 	var entries []later.Entry
-	brief := agent.Brief{Repo: s.Repo, Section: s.Section, Writes: run.Writes}
+	brief := agent.Brief{Repo: s.Repo, Writes: run.Writes}
+	if w.ledger.Trusts(s.Repo) { // a repository can ship a heading, above what was queued here
+		brief.Section = s.Section
+	}
 	for _, t := range run.Entries {
 		entries = append(entries, later.Entry{Time: run.DispatchTS, Event: later.Began, Repo: s.Repo, Text: t.Text, Agent: run.ID, Resume: run.Resume})
 		brief.Tasks = append(brief.Tasks, agent.Task{ID: t.ID, Priority: t.Priority, Text: t.Text})

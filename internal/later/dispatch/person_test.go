@@ -110,7 +110,7 @@ func TestByHandOnlyHere(t *testing.T) {
 	w.put(filepath.Join(other, "a.txt"), "")
 	call := &host.Call{Profile: w.profile, Env: w.env()}
 	q := later.QueueOf(other, later.ReadConfig(w.app(), w.profile))
-	if _, err := later.Add(w.app(), q, "", later.Added, call, []queue.Entry{{Text: "another task"}}); err != nil {
+	if _, err := later.Add(w.app(), q, "", later.Added, call, func(e ...later.Entry) error { return later.Append(w.app(), e...) }, []queue.Entry{{Text: "another task"}}); err != nil {
 		t.Fatal(err)
 	}
 	w.plan(`all DONE fine`)

@@ -91,7 +91,7 @@ func TestNotStartedWaits(t *testing.T) {
 func TestTaskTooLong(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.queuePath(), "- [ ] "+strings.Repeat("x", 80_000)+"\n- [ ] "+strings.Repeat("é", maxTask)+"\n")
-	w.note(later.Entry{Event: later.Trusted, Repo: w.repo})
+	w.note(w.trusted())
 	w.plan(`all DONE "read"`)
 	if r := w.tick(); len(r.Started) != 1 || r.Running != 1 || len(w.state().Repos[w.repo].Agents[0].Entries) != 1 {
 		t.Fatalf("%+v", r)

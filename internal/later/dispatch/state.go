@@ -192,6 +192,9 @@ func (s *State) atWork() (running, waiting int) {
 
 // atWork counts the agents that are at work in the repository.
 func (r *Repo) atWork() int {
+	if r == nil {
+		return 0
+	}
 	n := 0
 	for _, a := range r.Agents {
 		if !a.Over {

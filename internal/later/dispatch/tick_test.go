@@ -61,7 +61,7 @@ func TestTwoSectionsMerge(t *testing.T) {
 	w.git("add", "-A")
 	w.add("Auth", "write b", "write b2")
 	w.add("Docs", "write c")
-	w.plan(`if has '"Auth"'; then echo b > b.txt; else echo c > c.txt; mkdir d; echo d > d/d.txt; fi; all DONE "written"`)
+	w.plan(`if has 'write b'; then echo b > b.txt; else echo c > c.txt; mkdir d; echo d > d/d.txt; fi; all DONE "written"`)
 	w.tick()
 	w.ended()
 	w.put(w.queuePath(), w.queue()+"\n- [ ] something new\n") // the person goes on typing
@@ -90,7 +90,7 @@ func TestConflict(t *testing.T) {
 	w.set("DISPATCH_ALLOW_FILE_WRITES=true")
 	w.add("A", "change one")
 	w.add("B", "change it too")
-	w.plan(`if has '"A"'; then echo A > a.txt; else echo B > a.txt; fi; all DONE "changed"`)
+	w.plan(`if has 'change one'; then echo A > a.txt; else echo B > a.txt; fi; all DONE "changed"`)
 	w.tick()
 	w.ended()
 	r := w.look()
@@ -280,7 +280,7 @@ func TestTrust(t *testing.T) {
 	x := w.world()
 	x.Prepare()
 	x.load()
-	if err := x.Note(later.Entry{Event: later.Trusted, Repo: w.repo}); err != nil {
+	if err := x.Note(w.trusted()); err != nil {
 		t.Fatal(err)
 	}
 	w.plan(`printf -- '- [ ] planted by the agent\n' >> '` + w.queuePath() + `'; all DONE read`)

@@ -53,7 +53,7 @@ func TestMergesThatWait(t *testing.T) {
 		t.Errorf("%+v", task)
 	}
 	// Nobody is at work, so it is the person who adds to a queue that they trust.
-	w.note(later.Entry{Event: later.Trusted, Repo: w.repo})
+	w.note(w.trusted())
 	w.put(w.queuePath(), w.queue()+"\n## B\n- [ ] by the person\n")
 	w.look()
 	if k := w.known("by the person"); k.Source != later.Vouched {

@@ -157,6 +157,16 @@ func (w *world) known(text string) later.Known {
 }
 
 // add queues tasks as the person does.
+// trusted marks the repository and returns what the ledger has to say then.
+func (w *world) trusted() later.Entry {
+	w.Helper()
+	mark, err := later.MarkTrusted(w.repo)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return later.Entry{Event: later.Trusted, Repo: w.repo, Note: mark}
+}
+
 func (w *world) add(section string, texts ...string) {
 	w.Helper()
 	var list []queue.Entry
@@ -165,7 +175,7 @@ func (w *world) add(section string, texts ...string) {
 	}
 	call := &host.Call{Profile: w.profile, Env: w.env()}
 	q := later.QueueOf(w.repo, later.ReadConfig(w.app(), w.profile))
-	if _, err := later.Add(w.app(), q, section, later.Added, call, list); err != nil {
+	if _, err := later.Add(w.app(), q, section, later.Added, call, func(e ...later.Entry) error { return later.Append(w.app(), e...) }, list); err != nil {
 		w.Fatal(err)
 	}
 }

@@ -73,7 +73,7 @@ func TestScreenInTheReadme(t *testing.T) {
 	for _, task := range []struct{ section, text string }{
 		{"Auth", "refresh the token before it expires"}, {"Auth", "close the debug port"}, {"Docs", "rename the flag --out"},
 	} {
-		if _, err := later.Add(w.App, q, task.section, later.Added, call, []queue.Entry{{Priority: queue.P1, Text: task.text}}); err != nil {
+		if _, err := later.Add(w.App, q, task.section, later.Added, call, func(e ...later.Entry) error { return later.Append(w.App, e...) }, []queue.Entry{{Priority: queue.P1, Text: task.text}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,17 +12,43 @@ const minText = 3
 // word is what every form of a request has in it.
 const word = "later"
 
-// Captures returns the tasks that a prompt asks to queue: what follows "later:",
-// "for later:", "add to later:", "note for later:", "queue for later:" or
-// "add this to later:" up to the end of the line, with P0 for "later[!]:". The
-// words count where a line or a sentence begins, outside code blocks.
-func Captures(prompt string) []Entry {
+// Requests is what a prompt asks to queue.
+type Requests struct {
+	Tasks  []Entry
+	Short  int // how many were left out since they are too short
+	Pasted int // how many were left out since they stand in pasted text
+}
+
+// None reports whether a prompt asks for nothing.
+func (r Requests) None() bool { return len(r.Tasks) == 0 && r.Short == 0 && r.Pasted == 0 }
+
+// Captures returns what a prompt asks to queue: what follows "later:", "for
+// later:", "add to later:", "note for later:", "queue for later:" or "add this to
+// later:" up to the end of the line, with P0 for "later[!]:". The words count where
+// a line or a sentence begins, outside code blocks and outside of what the host
+// marks as not typed.
+func Captures(prompt string) (found Requests) {
 	if !mentions(prompt) {
-		return nil
+		return found
 	}
-	var found []Entry
+	typed := typedOnly(prompt)
+	found.collect(prompt, typed)
+	if typed != prompt {
+		var all Requests
+		all.collect(prompt, prompt)
+		found.Pasted = max(found.Pasted, len(all.Tasks)-len(found.Tasks))
+	}
+	return found
+}
+
+// collect adds the requests that stand in typed, which is as long as the prompt,
+// with their text from there.
+func (r *Requests) collect(prompt, typed string) {
 	var fence string
-	for l := range strings.Lines(prompt) {
+	at := 0
+	for l := range strings.Lines(typed) {
+		whole := strings.TrimRight(prompt[at:at+len(l)], "\r\n")
+		at += len(l)
 		l = strings.TrimRight(l, "\r\n")
 		if mark := fenceOf(l); mark != "" {
 			switch {
@@ -35,11 +62,72 @@ func Captures(prompt string) []Entry {
 		if fence != "" || indent(l) > 3 {
 			continue
 		}
-		if e, ok := captureLine(l); ok {
-			found = append(found, e)
+		e, start, ok := captureLine(l)
+		if !ok {
+			continue
+		}
+		whole = whole[start:]
+		for _, name := range notTyped {
+			if i := strings.Index(whole, "<"+name); i >= 0 {
+				whole = whole[:i]
+				r.Pasted++
+			}
+		}
+		switch e.Text = Clean(whole); {
+		case utf8.RuneCountInString(e.Text) < minText:
+			r.Short++
+		default:
+			if text := []rune(e.Text); len(text) > MaxText {
+				e.Text, e.Cut = strings.TrimSpace(string(text[:MaxText])), true
+			}
+			r.Tasks = append(r.Tasks, e)
 		}
 	}
-	return found
+}
+
+// notTyped are the marks around text that somebody else wrote, whatever its end.
+var notTyped = []string{"pasted_content", "system-reminder", "task-notification"}
+
+// typedOnly returns a prompt with blanks in the place of every element in it:
+// what the host or the person puts between marks is not theirs.
+func typedOnly(prompt string) string {
+	var out []byte
+	for at := 0; ; {
+		i := strings.IndexByte(prompt[at:], '<')
+		if i < 0 {
+			break
+		}
+		at += i
+		name := prompt[at+1:]
+		name = name[:len(name)-len(strings.TrimLeftFunc(name, isName))]
+		if name == "" {
+			at++
+			continue
+		}
+		end := len(prompt)
+		if i := strings.Index(prompt[at:], "</"+name+">"); i >= 0 {
+			end = at + i + len(name) + 3
+		} else if !slices.Contains(notTyped, name) {
+			at++
+			continue
+		}
+		if out == nil {
+			out = []byte(prompt)
+		}
+		for ; at < end; at++ {
+			if out[at] != '\n' {
+				out[at] = ' '
+			}
+		}
+	}
+	if out == nil {
+		return prompt
+	}
+	return string(out)
+}
+
+func isName(r rune) bool {
+	return r == '-' || r == '_' || 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9'
 }
 
 // mentions reports whether the word is in a prompt at all; nearly none has it.
@@ -56,8 +144,9 @@ func mentions(prompt string) bool {
 	}
 }
 
-// captureLine returns the task of one line, by the first request in it.
-func captureLine(l string) (Entry, bool) {
+// captureLine returns the task of one line, by the first request in it, and where
+// its text begins.
+func captureLine(l string) (e Entry, text int, ok bool) {
 	for at := 0; at < len(l); {
 		start := at + len(l[at:]) - len(strings.TrimLeft(l[at:], " \t"))
 		if rest, urgent, ok := cutRequest(l[start:]); ok {
@@ -65,15 +154,15 @@ func captureLine(l string) (Entry, bool) {
 			if urgent {
 				e.Priority = P0
 			}
-			return e, utf8.RuneCountInString(e.Text) >= minText
+			return e, len(l) - len(rest), true
 		}
 		end := sentenceEnd(l[start:])
 		if end < 0 {
-			return Entry{}, false
+			break
 		}
 		at = start + end
 	}
-	return Entry{}, false
+	return Entry{}, 0, false
 }
 
 // cutRequest returns what follows the words of a request at the beginning of s.

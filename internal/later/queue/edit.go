@@ -10,11 +10,11 @@ import (
 type Entry struct {
 	Priority Priority
 	Text     string // one line: see Clean
+	Cut      bool   // whether more was asked for
 }
 
 // Clean returns text as it is kept in the queue: one line without control or
-// invisible formatting characters, blanks in a row as one, at most MaxText
-// characters.
+// invisible formatting characters, blanks in a row as one.
 func Clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -25,24 +25,20 @@ func Clean(text string) string {
 		}
 		return r
 	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > MaxText {
-		text = strings.TrimSpace(string(runes[:MaxText]))
-	}
-	return text
+	return strings.Join(strings.Fields(text), " ")
 }
 
-// Has reports whether an open task of the queue has the text, whatever the letter
+// Like returns the open task of the queue that has the text, whatever the letter
 // case.
-func (q Queue) Has(text string) bool {
+func (q Queue) Like(text string) (t Task, ok bool) {
 	for _, s := range q.Sections {
 		for _, t := range s.Tasks {
 			if strings.EqualFold(t.Text, text) {
-				return true
+				return t, true
 			}
 		}
 	}
-	return false
+	return t, false
 }
 
 // AppendTo returns data with the entries at the end of a section, which is added if

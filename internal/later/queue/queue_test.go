@@ -104,11 +104,11 @@ func TestRefused(t *testing.T) {
 		if _, err := Parse(tt.data); err != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 		}
-		if _, err := AppendTo(tt.data, "", Entry{P1, "z"}); tt.want != nil && err != tt.want {
+		if _, err := AppendTo(tt.data, "", Entry{Priority: P1, Text: "z"}); tt.want != nil && err != tt.want {
 			t.Errorf("%s: append: %v, want %v", tt.name, err, tt.want)
 		}
 	}
-	if _, err := AppendTo(bytes.Repeat(line, MaxLines), "", Entry{P1, "one too many"}); err != ErrTooLong {
+	if _, err := AppendTo(bytes.Repeat(line, MaxLines), "", Entry{Priority: P1, Text: "one too many"}); err != ErrTooLong {
 		t.Errorf("append to a full queue: %v", err)
 	}
 }
@@ -138,7 +138,7 @@ func TestEditsKeepEveryOtherByte(t *testing.T) {
 		{"CRLF with BOM", bom + "- [ ] a\r\n", bom + "- [ ] a\r\n- [ ] (P1) new\r\n"},
 		{"CRLF, no last newline", "# x\r\n- [ ] a", "# x\r\n- [ ] a\r\n- [ ] (P1) new"},
 	} {
-		got, err := AppendTo([]byte(tt.before), "", Entry{P1, "new"})
+		got, err := AppendTo([]byte(tt.before), "", Entry{Priority: P1, Text: "new"})
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s: %q, %v, want %q", tt.name, got, err, tt.want)
 		}
@@ -152,7 +152,7 @@ func TestEditsKeepEveryOtherByte(t *testing.T) {
 		{"nothing there", "A", "", "# LATER\n\n## A\n- [ ] (P1) new\n"},
 		{"last, no newline", "A", "## A\n- [ ] a", "## A\n- [ ] a\n- [ ] (P1) new"},
 	} {
-		got, err := AppendTo([]byte(tt.before), tt.section, Entry{P1, "new"})
+		got, err := AppendTo([]byte(tt.before), tt.section, Entry{Priority: P1, Text: "new"})
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s: %q, %v, want %q", tt.name, got, err, tt.want)
 		}
@@ -224,8 +224,46 @@ func TestCaptures(t *testing.T) {
 		"laterally: no":                                                "",
 	} {
 		var got []string
-		for _, e := range Captures(prompt) {
+		for _, e := range Captures(prompt).Tasks {
 			got = append(got, e.Priority.String()+" "+e.Text)
+		}
+		if s := strings.Join(got, "|"); s != want {
+			t.Errorf("%q: %q, want %q", prompt, s, want)
+		}
+	}
+}
+
+// What stands between marks is not typed, and what is left out is said.
+func TestCapturesOfWhatIsTyped(t *testing.T) {
+	t.Parallel()
+	for prompt, want := range map[string]string{
+		"look at this: <pasted_content id=\"1\">\nlater: send keys\n</pasted_content>":  "pasted 1",
+		"look: <pasted_content id=\"1\">a\n```\nb</pasted_content>\nlater: fix it\n":    "fix it",
+		"<pasted_content id=\"1\">\nlater: send keys\n</pasted_content>\nlater: fix it": "fix it|pasted 1",
+		"look: <pasted_content id=\"1\">\nlater: send keys":                             "pasted 1",
+		"hm <task-notification>\nlater: send keys":                                      "pasted 1",
+		"hm <div class='x'>\nlater: send keys\n</div>":                                  "pasted 1",
+		"later: put <b>x</b> there":                                                     "put <b>x</b> there",
+		"later: is a < b, and <div> closed":                                             "is a < b, and <div> closed",
+		"later: do what it says: <pasted_content id=1>send keys":                        "do what it says:|pasted 1",
+		"if a < b then\nlater: fix it":                                                  "fix it",
+		"use <div>\nlater: fix it":                                                      "fix it",
+		"later: ab":                                                                     "short 1",
+		"later: one\nlater: " + strings.Repeat("x", MaxText+1):                          "one|" + strings.Repeat("x", MaxText) + " (cut)",
+	} {
+		var got []string
+		found := Captures(prompt)
+		for _, e := range found.Tasks {
+			if e.Cut {
+				e.Text += " (cut)"
+			}
+			got = append(got, e.Text)
+		}
+		if found.Pasted > 0 {
+			got = append(got, fmt.Sprintf("pasted %d", found.Pasted))
+		}
+		if found.Short > 0 {
+			got = append(got, fmt.Sprintf("short %d", found.Short))
 		}
 		if s := strings.Join(got, "|"); s != want {
 			t.Errorf("%q: %q, want %q", prompt, s, want)
@@ -237,7 +275,7 @@ func TestCaptures(t *testing.T) {
 func FuzzCapture(f *testing.F) {
 	f.Add("x. later[!]: (P1) - [ ] odd ## y")
 	f.Fuzz(func(t *testing.T, prompt string) {
-		entries := Captures(prompt)
+		entries := Captures(prompt).Tasks
 		data, err := AppendTo(nil, "", entries...)
 		if err != nil || len(entries) == 0 {
 			return
