@@ -141,7 +141,7 @@ func (a *app) tickResult(r dispatch.Result) error {
 		fmt.Fprintln(a.stdout, term.Visible("Problem  "+p))
 	}
 	if len(r.Started) == 0 && r.Decision.Reason != "" {
-		fmt.Fprintf(a.stdout, "Nothing started: %s.\n", dispatch.Why(r.Decision.Reason))
+		fmt.Fprintf(a.stdout, "Nothing started: %s.\n", term.Visible(page.Why(r.Decision.Reason, r.Decision.Until, r.Because, a.env.Now())))
 	}
 	if r.Running > 0 {
 		fmt.Fprintf(a.stdout, "%s at work; `ccreload later status` says how far.\n", term.Count(r.Running, "agent"))
@@ -318,13 +318,20 @@ type listed struct {
 	Attempts int    `json:"attempts"`
 	Text     string `json:"text"`
 	Note     string `json:"note,omitempty"`
+	// Until is when a task is due that only waits for its time.
+	Until *time.Time `json:"until,omitempty"`
 
 	known dispatch.Known
-	width int // of the names of the repositories
+	waits string // until when, and why
+	width int    // of the names of the repositories
 }
 
 func (l listed) String() string {
-	return fmt.Sprintf("%s  %s  %-6s  %-*s  %s\n", l.ID, l.Priority, l.State, l.width, filepath.Base(l.Repo), l.Text)
+	text := l.Text
+	if l.waits != "" {
+		text += " (" + l.waits + ")"
+	}
+	return fmt.Sprintf("%s  %s  %-6s  %-*s  %s\n", l.ID, l.Priority, l.State, l.width, filepath.Base(l.Repo), text)
 }
 
 // tasks returns the open tasks of a view.
@@ -333,7 +340,11 @@ func tasks(v dispatch.View) []listed {
 	for _, q := range v.Queues {
 		for _, s := range q.Sections {
 			for _, t := range s.Tasks {
-				list = append(list, listed{t.ID, q.Root, s.Name, t.Priority.String(), page.State(t), t.Attempts, t.Text, t.Note, t, 0})
+				l := listed{ID: t.ID, Repo: q.Root, Section: s.Name, Priority: t.Priority.String(), State: page.State(t), Attempts: t.Attempts, Text: t.Text, Note: t.Note, known: t, waits: page.Waits(t, v.Now)}
+				if !t.Until.IsZero() {
+					l.Until = &t.Until
+				}
+				list = append(list, l)
 				width = max(width, utf8.RuneCountInString(filepath.Base(q.Root)))
 			}
 		}
@@ -427,6 +438,7 @@ func (a *app) laterShow() *cobra.Command {
 				{"Report", dispatch.ReportOf(v.App, k.Agent)},
 				{"Kept in", k.Kept},
 				{"Needs you", k.Held},
+				{"Waits", t.waits},
 			}
 			for _, r := range rows {
 				if r[1] != "" {

@@ -214,6 +214,9 @@ func (w *Worktree) notDetached() error {
 		return nil // the worktree is gone
 	}
 	if err == nil && !strings.HasPrefix(string(head), "ref:") {
+		if op := (&Repo{GitDir: dir}).Operation(); op != "" {
+			return notNow("finish or abort it", "a %s is in progress in %q", op, w.Checkout)
+		}
 		return notNow("check out a branch", "%q has no branch checked out", w.Checkout)
 	}
 	return err

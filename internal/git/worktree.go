@@ -110,6 +110,9 @@ func (r *Repo) branchTip(ctx context.Context) (branch, tip string, err error) {
 		if branch, ok := strings.CutPrefix(lines[1], "refs/heads/"); ok {
 			return branch, lines[0], nil
 		}
+		if op := r.Operation(); op != "" {
+			return "", "", notNow("finish or abort it", "a %s is in progress in %q", op, r.Top)
+		}
 		return "", "", notNow("check out the branch that the work is for", "%q has no branch checked out", r.Top)
 	}
 	if name, _ := r.read(ctx, "symbolic-ref", "-q", "HEAD"); len(name) > 0 {

@@ -200,6 +200,16 @@ func TestAddWorktreeRefuses(t *testing.T) {
 		}, "inside the repository", false},
 		"relative": {func(_ *testing.T, _, _ string) string { return "trees" }, "absolute", false},
 		"detached": {func(t *testing.T, dir, root string) string { do(t, dir, "checkout", "-q", "--detach"); return root }, "no branch checked out", true},
+		"a rebase": {func(t *testing.T, dir, root string) string {
+			do(t, dir, "checkout", "-q", "-b", "other")
+			put(t, dir, "a", "theirs\n")
+			do(t, dir, "commit", "-q", "-am", "theirs")
+			do(t, dir, "checkout", "-q", "main")
+			put(t, dir, "a", "mine\n")
+			do(t, dir, "commit", "-q", "-am", "mine")
+			tryGit(dir, "rebase", "other")
+			return root
+		}, "a rebase is in progress", true},
 		"unborn": {func(t *testing.T, dir, root string) string {
 			do(t, dir, "checkout", "-q", "--orphan", "new")
 			return root

@@ -117,8 +117,12 @@ type Section struct {
 type Known struct {
 	queue.Task
 	later.Known
-	Running bool   // an agent is at work on it
-	Merging bool   // one was, and its work waits to be merged
+	Running bool // an agent is at work on it
+	Merging bool // one was, and its work waits to be merged
+	// Until is when a task is due that only waits for its time, and Because why it
+	// waits; only in a View.
+	Until   time.Time
+	Because string
 	Report  string // what the last agent reported; only of a task that is done, in a View
 }
 
@@ -237,9 +241,14 @@ func (w *World) section(root string, s Section) schedule.Section {
 		}
 	}
 	for _, t := range s.Tasks {
-		out.Tasks = append(out.Tasks, schedule.Task{
-			Key: t.Text, Priority: int(t.Priority), Line: t.Line, Trusted: t.May(), Running: t.Running || t.Merging, State: t.Known.State,
-		})
+		out.Tasks = append(out.Tasks, scheduled(t))
 	}
 	return out
+}
+
+// scheduled is a task as the schedule sees it.
+func scheduled(t Known) schedule.Task {
+	return schedule.Task{
+		Key: t.Text, Priority: int(t.Priority), Line: t.Line, Trusted: t.May(), Running: t.Running || t.Merging, State: t.Known.State,
+	}
 }

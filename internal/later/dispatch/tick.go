@@ -28,6 +28,7 @@ type Options struct {
 // Result is what a tick did.
 type Result struct {
 	Decision schedule.Decision
+	Because  string   // why the task waits that is due first, where none is
 	Started  []string // sections, as people call them
 	Ended    []string // what came of agents, as sentences
 	Running  int      // agents at work
@@ -118,6 +119,7 @@ func (w *World) start(ctx context.Context, o Options, queues []Queued, r *Result
 	}
 	r.Decision = schedule.Decide(w.config.Settings, w.facts(o, queues))
 	if len(r.Decision.Starts) == 0 {
+		r.Because = w.because(r.Decision)
 		w.log("skip", fields{"reason": r.Decision.Reason})
 		return
 	}

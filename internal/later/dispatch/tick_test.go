@@ -132,10 +132,16 @@ func TestOutcomes(t *testing.T) {
 		verdict  schedule.Verdict
 		attempts int
 		reason   string // why nothing starts afterwards
+		because  string // and why the task waits, and how long
+		until    time.Duration
 	}{
 		"limit": {
 			plan:    `echo '{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":` + itoa(reset.Unix()) + `,"rateLimitType":"five_hour"}}'; echo '{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"api_error":"usage_limit_reached","result":"You hit your limit","terminal_reason":"api_error"}'; exit 1`,
 			verdict: schedule.Limited, reason: schedule.LimitPause,
+		},
+		"429, and until when": {
+			plan:    `echo '{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"Request rejected","terminal_reason":"api_error"}'; exit 1`,
+			verdict: schedule.Throttled, reason: schedule.NothingDue, because: "the API had no room: Request rejected", until: 5 * time.Minute,
 		},
 		"429 of a key": {
 			plan:    `echo '{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"API Error: Request rejected (429)","terminal_reason":"api_error"}'; exit 1`,
@@ -185,6 +191,17 @@ func TestOutcomes(t *testing.T) {
 			r := w.tick()
 			if r.Decision.Reason != tt.reason {
 				t.Errorf("then %q, want %q", r.Decision.Reason, tt.reason)
+			}
+			if tt.because != "" {
+				v, err := w.world().View(t.Context(), w.repo)
+				if err != nil || r.Because != tt.because || v.Queues[0].Sections[0].Tasks[0].Because != tt.because {
+					t.Errorf("because %q, in the list %+v, %v", r.Because, v.Queues, err)
+				}
+				for _, until := range []time.Time{r.Decision.Until, v.Queues[0].Sections[0].Tasks[0].Until} {
+					if left := until.Sub(w.now); left <= tt.until-2*time.Second || left > tt.until {
+						t.Errorf("until %s, %s from now", until, left)
+					}
+				}
 			}
 			w.ended()
 			w.look()

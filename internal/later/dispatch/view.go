@@ -38,8 +38,12 @@ type View struct {
 
 	Gates  []schedule.Gate
 	Reason string // why nothing starts now, "" if something would
-	Paused time.Time
-	Off    string
+	// Until is when that is over by itself, zero where nobody knows; Because is why the
+	// task waits that is due first, where none is.
+	Until   time.Time
+	Because string
+	Paused  time.Time
+	Off     string
 
 	Queues []Queued
 	Agents []Agent
@@ -131,8 +135,18 @@ func (w *World) View(ctx context.Context, root string) (View, error) {
 			q.Done[i].Report = reports[reportKey(t.Agent)]
 		}
 	}
-	d := schedule.Decide(w.config.Settings, w.facts(Options{}, v.Queues))
-	v.Gates, v.Reason = d.Gates, d.Reason
+	facts := w.facts(Options{}, v.Queues)
+	d := schedule.Decide(w.config.Settings, facts)
+	v.Gates, v.Reason, v.Until, v.Because = d.Gates, d.Reason, d.Until, w.because(d)
+	for _, q := range v.Queues {
+		for _, s := range q.Sections {
+			for i, t := range s.Tasks {
+				if at := schedule.NotBefore(w.config.Settings, facts, scheduled(t)); at.After(facts.Now) {
+					s.Tasks[i].Until, s.Tasks[i].Because = at, waitsFor(t.Known)
+				}
+			}
+		}
+	}
 	for _, path := range sorted(w.state.Repos) {
 		for _, run := range w.state.Repos[path].Agents {
 			v.Agents = append(v.Agents, Agent{path, run, tail(run.ResultPath)})
@@ -348,6 +362,29 @@ func Why(reason string) string {
 		return why
 	}
 	return reason
+}
+
+// because returns why the task waits that is due first, where no task is due.
+func (w *World) because(d schedule.Decision) string {
+	if d.Key == "" {
+		return ""
+	}
+	return waitsFor(w.ledger.Task(d.Repo, d.Key))
+}
+
+// waitsFor returns why a task waits that only waits for its time.
+func waitsFor(k later.Known) string {
+	note := ""
+	if k.Note != "" {
+		note = ": " + host.Cut(k.Note, 100)
+	}
+	switch k.Verdict {
+	case schedule.Throttled:
+		return "the API had no room" + note
+	case schedule.NotStarted:
+		return "no agent could be started" + note
+	}
+	return "a task is tried once in a window"
 }
 
 // say returns what people read of an event.

@@ -349,7 +349,7 @@ func (b *board) queues(v dispatch.View) {
 					card.More++
 					continue
 				}
-				sec.Tasks = append(sec.Tasks, b.task(t))
+				sec.Tasks = append(sec.Tasks, b.task(t, v.Now))
 			}
 			if len(sec.Tasks) > 0 {
 				card.Sections = append(card.Sections, sec)
@@ -376,7 +376,7 @@ var stateSays = map[string]string{
 	"runs": "running", "merge": "to be merged", "waits": "waiting", "limit": "after the reset", "you": "needs you", "trust?": "needs your trust",
 }
 
-func (b *board) task(t dispatch.Known) taskRow {
+func (b *board) task(t dispatch.Known, now time.Time) taskRow {
 	st := State(t)
 	row := taskRow{State: strings.TrimSuffix(st, "?"), Says: stateSays[st], Text: b.text(t.Text)}
 	switch p := t.Priority.String(); p {
@@ -392,7 +392,9 @@ func (b *board) task(t dispatch.Known) taskRow {
 	if t.Held != "" {
 		note = append(note, t.Held)
 	}
-	if t.Note != "" && !t.Running && !t.Merging {
+	if says := Waits(t, now); says != "" {
+		note = append(note, says)
+	} else if t.Note != "" && !t.Running && !t.Merging {
 		note = append(note, t.Note)
 	}
 	row.Note = b.text(sentence(strings.Join(note, ": ")))
@@ -424,7 +426,7 @@ var gateSays = map[string]string{
 func (b *board) gates(v dispatch.View) {
 	b.Starts = "Something starts at the next look."
 	if v.Reason != "" {
-		b.Starts = "Nothing starts now: " + name(dispatch.Why(v.Reason), maxName) + "."
+		b.Starts = "Nothing starts now: " + name(Why(v.Reason, v.Until, v.Because, v.Now), clipAt) + "."
 	}
 	for _, g := range v.Gates {
 		row := gate{Open: g.Open, Says: gateSays[g.Name]}

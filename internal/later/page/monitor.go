@@ -37,7 +37,7 @@ func Monitor(v dispatch.View, columns, rows int, paint term.Palette) []string {
 	if v.Reason == "" {
 		m.line("", "Something starts at the next tick.")
 	} else {
-		m.line("", "Nothing starts now: "+dispatch.Why(v.Reason)+".")
+		m.line("", "Nothing starts now: "+Why(v.Reason, v.Until, v.Because, v.Now)+".")
 	}
 	return m.lines[:min(len(m.lines), rows)]
 }

@@ -139,7 +139,11 @@ func (p *paper) queues(v dispatch.View) {
 		for _, s := range q.Sections {
 			for _, t := range s.Tasks {
 				open++
-				lines = append(lines, fmt.Sprintf("%s %s %-7s %s", t.ID, t.Priority, State(t), host.Cut(t.Text, maxText)))
+				line := fmt.Sprintf("%s %s %-7s %s", t.ID, t.Priority, State(t), host.Cut(t.Text, maxText))
+				if says := Waits(t, v.Now); says != "" {
+					line += " (" + says + ")"
+				}
+				lines = append(lines, line)
 			}
 		}
 		if open+len(q.Done) == 0 {
@@ -168,6 +172,26 @@ func State(t dispatch.Known) string {
 	return "waits"
 }
 
+// Waits says until when a task waits and why, "" for one that is due.
+func Waits(t dispatch.Known, now time.Time) string {
+	if t.Until.IsZero() {
+		return ""
+	}
+	return "until " + Clock(t.Until, now) + ", " + t.Because
+}
+
+// Why says why nothing starts, and until when if that is known.
+func Why(reason string, until time.Time, because string, now time.Time) string {
+	says := dispatch.Why(reason)
+	switch {
+	case until.IsZero():
+		return says
+	case reason == schedule.NothingDue:
+		return fmt.Sprintf("%s before %s (%s)", says, Clock(until, now), because)
+	}
+	return says + ", until " + Clock(until, now)
+}
+
 // Section is what people call the section of an agent.
 func Section(r *dispatch.Run) string {
 	switch {
@@ -193,7 +217,7 @@ func (p *paper) gates(v dispatch.View) {
 	}
 	title := "Gates: something would start now"
 	if v.Reason != "" {
-		title = "Gates: nothing starts, " + dispatch.Why(v.Reason)
+		title = "Gates: nothing starts, " + Why(v.Reason, v.Until, v.Because, v.Now)
 	}
 	p.list(title, 8, lines)
 }

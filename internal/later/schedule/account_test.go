@@ -131,7 +131,7 @@ func (a *account) tick() error {
 		case len(s.Tasks) == 0 || len(s.Tasks) > a.set.PerSection:
 			return fmt.Errorf("an agent with %d tasks", len(s.Tasks))
 		case a.set.Mode == WindowAware && !s.Resume && a.skew == 0:
-			if left := a.end.Sub(a.now); left <= 0 || left > a.set.Trigger+EstimateMargin {
+			if left := a.end.Sub(a.now); left <= 0 || left > a.set.Trigger+2*EstimateMargin {
 				return fmt.Errorf("started with %s left of the true window (%s)", left, f.Window.Source)
 			}
 		case a.set.Mode == TimeBased && !s.Resume && !slices.ContainsFunc(a.set.Hours, func(h Hours) bool { return h.Contains(f.Now) }):

@@ -128,6 +128,10 @@ type Decision struct {
 	Starts []Start
 	// Reason is why nothing starts, "" if something does.
 	Reason string
+	// Until is when that is over by itself, zero where nobody knows. Where no task is
+	// due it is when the first one is: Key of Repo.
+	Until     time.Time
+	Repo, Key string
 }
 
 // Reasons for starting nothing, as they stand in the log.
@@ -166,7 +170,7 @@ func Decide(s Settings, f Facts) Decision {
 	}
 	must := func(g Gate) {
 		if !gate(g) && reason == "" {
-			reason = g.Reason
+			reason, d.Until = g.Reason, g.Until
 		}
 	}
 	must(Gate{Name: GateEnabled, Open: s.Enabled && f.Off == "", Reason: first(!s.Enabled, Disabled, SwitchedOff)})
@@ -179,7 +183,7 @@ func Decide(s Settings, f Facts) Decision {
 	modeOpen := gate(mode)
 	resumeOpen := gate(resumeGate(s, f))
 	if !modeOpen && !resumeOpen && reason == "" {
-		reason = ModeClosed
+		reason, d.Until = ModeClosed, mode.Until
 	}
 	free := min(s.MaxAgents-f.Running, s.PerWindow-started(s, f))
 	must(Gate{Name: GateAgents, Open: free > 0, Reason: first(s.MaxAgents <= f.Running, AgentsBusy, WindowFull)})
@@ -188,10 +192,49 @@ func Decide(s Settings, f Facts) Decision {
 		d.Starts = starts(s, f, modeOpen, resumeOpen, free)
 		if len(d.Starts) == 0 {
 			reason = NothingDue
+			d.Until, d.Repo, d.Key = soonest(s, f)
 		}
+	}
+	if !d.Until.After(f.Now) {
+		d.Until = time.Time{}
 	}
 	d.Reason = reason
 	return d
+}
+
+// soonest returns the task that only waits for its time and is due first.
+func soonest(s Settings, f Facts) (at time.Time, repo, key string) {
+	for _, sec := range f.Sections {
+		if sec.Running {
+			continue
+		}
+		for _, t := range sec.Tasks {
+			if next := NotBefore(s, f, t); next.After(f.Now) && (at.IsZero() || next.Before(at)) {
+				at, repo, key = next, sec.Repo, t.Key
+			}
+		}
+	}
+	return at, repo, key
+}
+
+// NotBefore returns until when a task waits whatever the gates say, zero for one that
+// waits for somebody or for nothing: the API had no room for it, or it was tried in
+// this window.
+func NotBefore(s Settings, f Facts, t Task) time.Time {
+	switch {
+	case !t.Trusted || t.Running || t.Held != "" || t.Resume:
+		return time.Time{}
+	case again(s, f, t):
+		return t.NotBefore
+	case f.Window.running(f.Now):
+		return f.Window.End
+	}
+	return t.Started.Add(s.Duration)
+}
+
+// again reports whether a task may be started, or started once more, in this window.
+func again(s Settings, f Facts, t Task) bool {
+	return t.Again || f.Manual || t.Started.Before(windowStart(s, f)) || t.Started.After(f.Now)
 }
 
 func first(cond bool, yes, no string) string {
@@ -231,19 +274,12 @@ func modeGate(s Settings, f Facts) Gate {
 		if f.Window.Source == Estimate {
 			// What starts later may well run in the next window.
 			to = to.Add(-EstimateMargin)
-			from = minTime(from, to.Add(-EstimateMargin))
+			from = to.Add(-max(s.Trigger, EstimateMargin))
 		}
 		g.Open = f.Window.running(f.Now) && !f.Now.Before(from) && f.Now.Before(to)
 		g.Until = from
 	}
 	return g
-}
-
-func minTime(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // resumeGate lets go on what a limit has ended, once in a window, while most of it
@@ -318,14 +354,12 @@ func starts(s Settings, f Facts, modeOpen, resumeOpen bool, free int) []Start {
 		return out
 	}
 	var open []Start
-	from := windowStart(s, f)
 	for _, sec := range f.Sections {
 		if sec.Running || resumed[sec.Repo] {
 			continue
 		}
 		tasks := keep(sec.Tasks, func(t Task) bool {
-			again := t.Again || f.Manual || t.Started.Before(from) || t.Started.After(f.Now)
-			return due(t, f.Now) && again
+			return due(t, f.Now) && again(s, f, t)
 		})
 		if len(tasks) > 0 {
 			open = append(open, Start{Repo: sec.Repo, Section: sec.Name, Tasks: pick(tasks, s.PerSection)})

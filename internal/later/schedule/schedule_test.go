@@ -53,6 +53,9 @@ func TestGates(t *testing.T) {
 		"window over":                {func(_ *Settings, f *Facts) { f.Window = ending(0, Server) }, ModeClosed},
 		"no window":                  {func(_ *Settings, f *Facts) { f.Window = Window{} }, ModeClosed},
 		"estimate, 9 minutes left":   {func(_ *Settings, f *Facts) { f.Window = ending(9*time.Minute, Estimate) }, ModeClosed},
+		"estimate, 41 minutes left":  {func(_ *Settings, f *Facts) { f.Window = ending(41*time.Minute, Estimate) }, ModeClosed},
+		"estimate, 40 minutes left":  {func(_ *Settings, f *Facts) { f.Window = ending(40*time.Minute, Estimate) }, ""},
+		"estimate, 10 minutes left":  {func(_ *Settings, f *Facts) { f.Window = ending(10*time.Minute, Estimate) }, ModeClosed},
 		"estimate, 20 minutes left":  {func(_ *Settings, f *Facts) { f.Window = ending(20*time.Minute, Estimate) }, ""},
 		"always":                     {func(s *Settings, f *Facts) { s.Mode, f.Window = Always, Window{} }, ""},
 		"in the hours": {func(s *Settings, f *Facts) {
@@ -257,5 +260,40 @@ func TestHoursWhereClocksChange(t *testing.T) {
 		if open != tt.minutes {
 			t.Errorf("%s: open for %d minutes, want %d", tt.midnight.Format(time.DateOnly), open, tt.minutes)
 		}
+	}
+}
+
+// Whoever waits is told until when: the gate says it, or the task that is due first.
+func TestUntil(t *testing.T) {
+	task := func(f *Facts) *Task { return &f.Sections[0].Tasks[0] }
+	for name, tt := range map[string]struct {
+		set  func(*Settings, *Facts)
+		want time.Duration // from noon; 0: nobody knows
+	}{
+		"the API had no room":  {func(_ *Settings, f *Facts) { task(f).Again, task(f).NotBefore = true, noon.Add(5*time.Minute) }, 5 * time.Minute},
+		"tried in this window": {func(_ *Settings, f *Facts) { task(f).Started = noon.Add(-time.Minute) }, 20 * time.Minute},
+		"tried, no window": {func(s *Settings, f *Facts) {
+			s.Mode, f.Window, task(f).Started = Always, Window{}, noon.Add(-time.Hour)
+		}, 4 * time.Hour},
+		"for the person": {func(_ *Settings, f *Facts) { task(f).Held, task(f).NotBefore = HeldAsked, noon.Add(time.Hour) }, 0},
+		"runs":           {func(_ *Settings, f *Facts) { task(f).Running = true }, 0},
+		"a limit":        {func(_ *Settings, f *Facts) { f.LimitUntil = noon.Add(time.Hour) }, time.Hour + ResetMargin},
+		"at work":        {func(_ *Settings, f *Facts) { f.Activity = noon.Add(-time.Minute) }, 9 * time.Minute},
+		"the window":     {func(_ *Settings, f *Facts) { f.Window = ending(2*time.Hour, Server) }, 90 * time.Minute},
+		"an estimate":    {func(_ *Settings, f *Facts) { f.Window = ending(2*time.Hour, Estimate) }, 80 * time.Minute},
+		"paused":         {func(_ *Settings, f *Facts) { f.Paused = true }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := standard
+			f := Facts{Now: noon, Window: ending(20*time.Minute, Server), Activity: noon.Add(-time.Hour), Sections: queued("a")}
+			tt.set(&s, &f)
+			d := Decide(s, f)
+			if got := d.Until; d.Reason == "" || (tt.want == 0) != got.IsZero() || tt.want != 0 && got.Sub(noon) != tt.want {
+				t.Errorf("%q until %s, want %s after noon", d.Reason, got, tt.want)
+			}
+			if (d.Reason == NothingDue && tt.want != 0) != (d.Key != "") {
+				t.Errorf("task %q", d.Key)
+			}
+		})
 	}
 }
