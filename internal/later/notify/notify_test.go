@@ -31,7 +31,7 @@ func calm(t *testing.T) dispatch.View {
 	v := dispatch.View{
 		Now: now, App: t.TempDir(), Week: 10,
 		Window: schedule.Window{Start: now.Add(-3 * time.Hour), End: now.Add(2 * time.Hour)},
-		Queues: []dispatch.Queued{{Root: "/work/shop", Sections: []dispatch.Section{{Tasks: []dispatch.Known{
+		Queues: []dispatch.Queued{{Root: "/repos/shop", Sections: []dispatch.Section{{Tasks: []dispatch.Known{
 			{Task: queue.Task{Text: "one"}, Known: later.Known{Source: later.Captured}},
 		}}}}},
 	}
@@ -46,7 +46,7 @@ func limited(until time.Time) func(*dispatch.View) {
 
 func atWork(id, section string) func(*dispatch.View) {
 	return func(v *dispatch.View) {
-		v.Agents = append(v.Agents, dispatch.Agent{Repo: "/work/shop", Run: &dispatch.Run{ID: id, Section: section}})
+		v.Agents = append(v.Agents, dispatch.Agent{Repo: "/repos/shop", Run: &dispatch.Run{ID: id, Section: section}})
 	}
 }
 
@@ -138,12 +138,12 @@ func TestNewsOfSeveralProcesses(t *testing.T) {
 		t.Error("the first look has news")
 	}
 	entries := []later.Entry{
-		{Event: later.Captured, Repo: "/work/shop", Text: "one"},
-		{Event: later.Began, Repo: "/work/shop", Text: "one", Agent: "r1"},
-		{Event: later.Finished, Repo: "/work/shop", Text: "one", Agent: "r1", Verdict: schedule.Done},
-		{Event: later.Captured, Repo: "/work/shop", Text: "two"},
-		{Event: later.Began, Repo: "/work/shop", Text: "two", Agent: "r1"},
-		{Event: later.Finished, Repo: "/work/shop", Text: "two", Agent: "r1", Verdict: schedule.Failed},
+		{Event: later.Captured, Repo: "/repos/shop", Text: "one"},
+		{Event: later.Began, Repo: "/repos/shop", Text: "one", Agent: "r1"},
+		{Event: later.Finished, Repo: "/repos/shop", Text: "one", Agent: "r1", Verdict: schedule.Done},
+		{Event: later.Captured, Repo: "/repos/shop", Text: "two"},
+		{Event: later.Began, Repo: "/repos/shop", Text: "two", Agent: "r1"},
+		{Event: later.Finished, Repo: "/repos/shop", Text: "two", Agent: "r1", Verdict: schedule.Failed},
 	}
 	if err := later.Append(v.App, entries...); err != nil {
 		t.Fatal(err)

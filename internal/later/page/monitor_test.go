@@ -24,10 +24,10 @@ func busy() dispatch.View {
 		Now: now, Used: 42, Week: 75, WeekSource: "host",
 		Window: schedule.Window{Start: now.Add(-4 * time.Hour), End: now.Add(time.Hour), Source: schedule.Server},
 		Reason: schedule.ModeClosed,
-		Queues: []dispatch.Queued{{Root: "/work/shop", Done: make([]dispatch.Known, 2), Sections: []dispatch.Section{{Name: "Auth", Tasks: []dispatch.Known{
+		Queues: []dispatch.Queued{{Root: "/repos/shop", Done: make([]dispatch.Known, 2), Sections: []dispatch.Section{{Name: "Auth", Tasks: []dispatch.Known{
 			known("one", mine, true), known("two", mine, false), known("three", held, false), known("four", later.Known{}, false),
 		}}}}},
-		Agents: []dispatch.Agent{{Repo: "/work/shop", Run: &dispatch.Run{ID: "r1", Section: "Auth", DispatchTS: now.Add(-12 * time.Minute)}, Tail: "I look\nat \x1b[2Jthe 漢字 retry path, which is long enough to be cut somewhere"}},
+		Agents: []dispatch.Agent{{Repo: "/repos/shop", Run: &dispatch.Run{ID: "r1", Section: "Auth", DispatchTS: now.Add(-12 * time.Minute)}, Tail: "I look\nat \x1b[2Jthe 漢字 retry path, which is long enough to be cut somewhere"}},
 		Wants:  []dispatch.Want{{What: `"three": the agent asks for you`, Command: "ccreload later retry t_0123456789"}},
 	}
 	v.Config.Backoff = 80
