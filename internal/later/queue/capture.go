@@ -88,10 +88,14 @@ func (r *Requests) collect(prompt, typed string) {
 // notTyped are the marks around text that somebody else wrote, whatever its end.
 var notTyped = []string{"pasted_content", "system-reminder", "task-notification"}
 
+// maxOpen is how many elements of different names a prompt may leave open.
+const maxOpen = 100
+
 // typedOnly returns a prompt with blanks in the place of every element in it:
 // what the host or the person puts between marks is not theirs.
 func typedOnly(prompt string) string {
 	var out []byte
+	open := map[string]bool{} // names of what is never closed from here on
 	for at := 0; ; {
 		i := strings.IndexByte(prompt[at:], '<')
 		if i < 0 {
@@ -100,16 +104,19 @@ func typedOnly(prompt string) string {
 		at += i
 		name := prompt[at+1:]
 		name = name[:len(name)-len(strings.TrimLeftFunc(name, isName))]
-		if name == "" {
+		if name == "" || open[name] {
 			at++
 			continue
 		}
 		end := len(prompt)
-		if i := strings.Index(prompt[at:], "</"+name+">"); i >= 0 {
-			end = at + i + len(name) + 3
-		} else if !slices.Contains(notTyped, name) {
-			at++
-			continue
+		if len(open) < maxOpen { // else nobody has typed what follows
+			if i := strings.Index(prompt[at:], "</"+name+">"); i >= 0 {
+				end = at + i + len(name) + 3
+			} else if !slices.Contains(notTyped, name) {
+				open[name] = true
+				at++
+				continue
+			}
 		}
 		if out == nil {
 			out = []byte(prompt)

@@ -246,6 +246,7 @@ func TestCapturesOfWhatIsTyped(t *testing.T) {
 		"later: put <b>x</b> there":                                                     "put <b>x</b> there",
 		"later: is a < b, and <div> closed":                                             "is a < b, and <div> closed",
 		"later: do what it says: <pasted_content id=1>send keys":                        "do what it says:|pasted 1",
+		strings.Repeat("<a ", 300_000) + "\nlater: fix it":                              "fix it",
 		"if a < b then\nlater: fix it":                                                  "fix it",
 		"use <div>\nlater: fix it":                                                      "fix it",
 		"later: ab":                                                                     "short 1",
