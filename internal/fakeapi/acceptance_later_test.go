@@ -215,10 +215,10 @@ func TestLaterConflict(t *testing.T) {
 	}
 	w.later("tick", "--now")
 	w.until("one to be merged and the other kept", func() bool {
-		return w.merges() == 1 && strings.Contains(w.later("status"), "work that is not merged is kept")
+		return w.merges() == 1 && strings.Contains(w.later("status"), "done, but not merged: ")
 	})
 	status := w.later("status")
-	if !strings.Contains(status, "the agent asks for you") || strings.Count(w.read(w.queue()), "[x]") != 1 || !strings.Contains(w.git("branch", "--list", "cc-later/*"), "cc-later/") {
+	if !strings.Contains(status, "README.md") || !strings.Contains(status, " merge cc-later/") || strings.Count(w.read(w.queue()), "[x]") != 1 || !strings.Contains(w.git("branch", "--list", "cc-later/*"), "cc-later/") {
 		t.Errorf("%s\n%s", status, w.read(w.queue()))
 	}
 	if st := w.git("status", "--porcelain"); strings.TrimSpace(st) != "M .claude/LATER.md" {

@@ -39,12 +39,12 @@ const (
 	Failed     Verdict = "FAILED"
 	Skipped    Verdict = "SKIPPED"
 	NeedsHuman Verdict = "NEEDS_HUMAN"
-	Unmerged   Verdict = "NOT_MERGED" // the agent is done, and its work is kept for the person
-	Limited    Verdict = "LIMIT"      // the account's limit ended the run
-	Throttled  Verdict = "THROTTLED"  // the API had no room
-	Refused    Verdict = "REFUSED"    // nobody pays: not logged in, no credit
-	Ended      Verdict = "ENDED"      // the agent ended without a word
-	Stopped    Verdict = "STOPPED"    // a person has ended the agent
+	Unmerged   Verdict = "NEEDS_HUMAN_TO_MERGE" // the agent is done, and its work is kept
+	Limited    Verdict = "LIMIT"                // the account's limit ended the run
+	Throttled  Verdict = "THROTTLED"            // the API had no room
+	Refused    Verdict = "REFUSED"              // nobody pays: not logged in, no credit
+	Ended      Verdict = "ENDED"                // the agent ended without a word
+	Stopped    Verdict = "STOPPED"              // a person has ended the agent
 	NotStarted Verdict = "NOT_STARTED"
 )
 
