@@ -112,9 +112,9 @@ record-agents: ## record the runs of internal/later/agent anew from the real cli
 
 .PHONY: bench
 bench: build ## time and memory against an empty Go program; fails above a limit
-	go test -run '^$$' -bench . -skip 'WithoutReply|MemoryOfStats' -benchtime 300x ./internal/cli
+	go test -run '^$$' -bench . -skip 'WithoutReply|MemoryOf(Stats|PreCompact)|PreCompact30|Measure' -benchtime 300x ./internal/cli
 	@# wait, or read, most of a second each time
-	go test -run '^$$' -bench 'WithoutReply|MemoryOfStats' -benchtime 20x ./internal/cli
+	go test -run '^$$' -bench 'WithoutReply|MemoryOf(Stats|PreCompact)|PreCompact30|Measure' -benchtime 20x ./internal/cli
 
 .PHONY: dashboard-check
 dashboard-check: ## look at the dashboard in a real browser (chromium, node): axe, keyboard, no request (SHOTS=DIR keeps pictures)

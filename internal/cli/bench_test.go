@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -526,6 +527,99 @@ func BenchmarkMemoryOfStats(b *testing.B) {
 		peak = max(peak, kb)
 	}
 	keep(b, "MB", float64(peak)/1024, 40)
+}
+
+// writeRewound writes a session of about size bytes in which rewinds prompts were
+// taken back, with all that came of them: rows with a place in the tree, a call and
+// its result of four kinds in turn.
+func writeRewound(b *testing.B, path string, size, rewinds int) {
+	b.Helper()
+	var w bytes.Buffer
+	w.Grow(size + 1<<20)
+	result := strings.Repeat(`ok  \texample.test/shop/cart\t0.012s\n`, 50)
+	calls := [...]string{
+		`"name":"Read","input":{"file_path":"/w/shop/cart/item%d.go"}`, `"name":"Edit","input":{"file_path":"/w/shop/cart/total%d.go","old_string":"a","new_string":"b"}`,
+		`"name":"Bash","input":{"command":"go test ./cart -run Test%d"}`, `"name":"Grep","input":{"pattern":"price%d","path":"/w/shop"}`,
+	}
+	row := func(n int) string { return fmt.Sprintf("0a7f7f6e-3d5c-4a55-9e0d-%012d", n) }
+	n, at := 0, ""
+	put := func(kind, message string) {
+		parent := "null"
+		if at != "" {
+			parent = strconv.Quote(at)
+		}
+		n++
+		at = row(n)
+		fmt.Fprintf(&w, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"timestamp":"2026-12-01T%02d:%02d:%02d.000Z","cwd":"/w/shop","sessionId":"s1","version":"2.1.332"}`+"\n",
+			parent, kind, message, at, 1+n/3600%20, n/60%60, n%60)
+	}
+	for turn := 0; w.Len() < size; turn++ {
+		before, begun := at, w.Len()
+		put("user", fmt.Sprintf(`{"role":"user","content":"prompt %d: make the cart count its items"}`, turn))
+		for w.Len()-begun < size/rewinds/2 {
+			put("assistant", fmt.Sprintf(`{"id":"m%d","model":"claude-opus-5-5","role":"assistant","content":[{"type":"tool_use","id":"t%d",`+calls[n%len(calls)]+`}],"usage":{"input_tokens":2,"cache_read_input_tokens":%d,"cache_creation_input_tokens":8655,"output_tokens":41}}`, n, n, n%97, 15_000+n%1000))
+			put("user", fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":"%s"}]}`, n-1, result))
+		}
+		if turn%2 == 0 {
+			at = before // taken back
+		}
+	}
+	if err := os.WriteFile(path, w.Bytes(), 0o600); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// rewound is a PreCompact of cc-reload in a session of 30 MB with 200 rewinds, which
+// is to be read whole.
+func rewound(b *testing.B) (subject process, log string) {
+	subject = stopHook(b, build(b).runtime, 0)
+	log = filepath.Join(value(subject.env, "HOME"), "s1.jsonl")
+	writeRewound(b, log, 30<<20, 200)
+	project := value(subject.env, "CLAUDE_PROJECT_DIR")
+	subject.argv[3] = "PreCompact"
+	subject.stdin = fmt.Appendf(nil, `{"session_id":"s1","transcript_path":%q,"cwd":%q,"hook_event_name":"PreCompact","trigger":"auto","custom_instructions":""}`, log, project)
+	subject.run(b)
+	page, err := os.ReadFile(filepath.Join(project, ".reload", "session.md"))
+	if err != nil || !bytes.Contains(page, []byte("go test ./cart")) {
+		b.Fatalf("the digest: %v\n%s", err, page)
+	}
+	return subject, log
+}
+
+// BenchmarkPreCompact30MB makes a digest of a long session with many rewinds. The
+// baseline only reads the session.
+func BenchmarkPreCompact30MB(b *testing.B) {
+	subject, log := rewound(b)
+	pair(b, process{argv: []string{build(b).reader, log}, env: subject.env}, subject, 22)
+}
+
+func BenchmarkMemoryOfPreCompact30MB(b *testing.B) {
+	subject, _ := rewound(b)
+	peak := 0
+	for b.Loop() {
+		kb, _ := metered(b, subject)
+		peak = max(peak, kb)
+	}
+	keep(b, "MB", float64(peak)/1024, 32)
+}
+
+// BenchmarkMeasure reads a tenth of what a diligent person has: 10 sessions of 5 MB.
+func BenchmarkMeasure(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 10 {
+		writeRewound(b, filepath.Join(dir, fmt.Sprintf("s%d.jsonl", i)), 5<<20, 30)
+	}
+	subject := process{argv: []string{build(b).runtime, "reload", "measure", dir, "--json"}, env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}}
+	peak := 0
+	var all []time.Duration
+	for b.Loop() {
+		d, _ := subject.run(b)
+		all = append(all, d)
+		kb, _ := metered(b, subject)
+		peak = max(peak, kb)
+	}
+	b.ReportMetric(tenth(all, 1).Seconds()*1e3, "ms")
+	keep(b, "MB", float64(peak)/1024, 100)
 }
 
 func BenchmarkBinarySize(b *testing.B) {

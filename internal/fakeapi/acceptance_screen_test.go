@@ -152,16 +152,13 @@ func (s *screen) key(names ...string) {
 	s.tmux(append([]string{"send-keys"}, names...)...)
 }
 
-// submit types a line, waits until it stands in the input box and sends it.
+// submit types a line into the empty input box, waits until it stands there and
+// sends it. Now and then the client puts back what it has sent already.
 func (s *screen) submit(line string) {
 	s.w.Helper()
+	s.key("C-u")
 	s.tmux("send-keys", "-l", line)
-	box := regexp.MustCompile(`(?m)^❯ ` + regexp.QuoteMeta(line) + `\s*$`)
-	before := len(box.FindAllString(s.text(), -1))
-	s.w.until("to see what was typed: "+line, func() bool {
-		matches := box.FindAllStringIndex(s.text(), -1)
-		return len(matches) > 0 && len(matches) >= before
-	})
+	s.w.until("to see what was typed: "+line, func() bool { return s.box() == line })
 	s.key("Enter")
 }
 
