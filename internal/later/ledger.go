@@ -32,6 +32,7 @@ const (
 	Added     Event = "add"      // a person added it with a command
 	Vouched   Event = "vouch"    // it stood in a repository that is trusted
 	Strayed   Event = "stray"    // it appeared while an agent was at work
+	Met       Event = "meet"     // it stood there before, and nobody vouches for it
 	Trusted   Event = "trust"    // a person trusts what a repository queues
 	Untrusted Event = "distrust" // and does not any more
 	Began     Event = "start"    // an agent was started with it
@@ -145,7 +146,7 @@ func torn(f *os.File) bool {
 
 // Known is what the ledger says of one task.
 type Known struct {
-	Source  Event // Captured, Added, Vouched or Strayed; "" for a task of unknown origin
+	Source  Event // Captured, Added, Vouched, Strayed or Met; "" for a task that is new
 	Since   time.Time
 	Agent   string // the last one that had it
 	Live    bool   // it has not ended yet
@@ -208,7 +209,7 @@ func (l *Ledger) apply(e Entry, set schedule.Settings, agent *string) {
 		r.trusted = ""
 		for _, t := range r.tasks {
 			if t.Source == Vouched {
-				t.Source = ""
+				t.Source = Met
 			}
 		}
 	}
@@ -224,8 +225,12 @@ func (l *Ledger) apply(e Entry, set schedule.Settings, agent *string) {
 	case Captured, Added:
 		// Whoever queues a text once more wants it done once more.
 		*t = Known{Source: e.Event, Since: e.Time}
-	case Vouched, Strayed:
-		if t.Source == "" || t.Source == Strayed {
+	case Vouched:
+		if !t.May() {
+			t.Source = e.Event
+		}
+	case Strayed, Met:
+		if t.Source == "" {
 			t.Source = e.Event
 		}
 	case Began:

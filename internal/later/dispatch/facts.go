@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -153,7 +154,7 @@ func (w *World) read(root string) Queued {
 			}
 			seen[t.Text] = true
 			known := w.ledger.Task(root, t.Text)
-			if known.Source == "" && trusts {
+			if trusts && (known.Source == "" || known.Source == later.Met) {
 				known.Source = later.Vouched // as the next tick notes
 			}
 			if utf8.RuneCountInString(t.Text) > maxTask {
@@ -173,21 +174,31 @@ func (w *World) read(root string) Queued {
 }
 
 // vouch notes where tasks that are new come from: those of a trusted repository
-// may run, unless they appeared while an agent was at work.
+// may run, unless they appeared while an agent was at work. What else there is, is
+// noted where an agent may be started, so that it is not taken for the agent's.
 func (w *World) vouch(q Queued) {
 	var entries []later.Entry
+	trusts, starts := w.ledger.Trusts(q.Root), false
+	for _, s := range q.Sections {
+		starts = starts || slices.ContainsFunc(s.Tasks, func(t Known) bool { return t.May() })
+	}
 	for _, s := range q.Sections {
 		for _, t := range s.Tasks {
-			if w.ledger.Task(q.Root, t.Text).Source != "" || t.Held == schedule.HeldLong {
+			source := w.ledger.Task(q.Root, t.Text).Source
+			if source != "" && source != later.Met || t.Held == schedule.HeldLong {
 				continue
 			}
 			e := later.Entry{Time: w.now(), Repo: q.Root, Text: t.Text}
 			switch {
-			case w.busy[q.Root]:
+			case w.busy[q.Root] && source == "":
 				e.Event = later.Strayed
 				w.log("stray_task", fields{"repo": q.Root, "text": t.Text})
-			case w.ledger.Trusts(q.Root):
+			case w.busy[q.Root]:
+				continue
+			case trusts:
 				e.Event = later.Vouched
+			case starts && source == "":
+				e.Event = later.Met
 			default:
 				continue
 			}

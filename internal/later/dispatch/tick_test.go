@@ -321,6 +321,36 @@ func TestTrust(t *testing.T) {
 	w.clean()
 }
 
+// What waited for trust before an agent began is not the agent's.
+func TestWaitingForTrustIsNotPlanted(t *testing.T) {
+	w := newWorld(t)
+	w.add("", "read it")
+	w.put(w.queuePath(), w.queue()+"- [ ] from the repository\n")
+	w.plan(`printf -- '- [ ] planted by the agent\n' >> '` + w.queuePath() + `'; all DONE read`)
+	if r := w.tick(); len(r.Started) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	w.ended()
+	w.look()
+	w.tick()
+	for text, want := range map[string]later.Event{"from the repository": later.Met, "planted by the agent": later.Strayed} {
+		if k := w.known(text); k.Source != want || k.May() {
+			t.Errorf("%s: %+v", text, k)
+		}
+	}
+	x := w.world()
+	x.load()
+	if err := x.Note(w.trusted()); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.tick(); len(r.Started) != 1 || !w.known("from the repository").May() || w.known("planted by the agent").May() {
+		t.Errorf("a trusted repository: %+v", r)
+	}
+	w.ended()
+	w.look()
+	w.clean()
+}
+
 func TestStuckAgent(t *testing.T) {
 	w := newWorld(t)
 	w.add("", "hang")
