@@ -60,7 +60,13 @@ func (a *app) laterWorld() (*dispatch.World, error) {
 func (a *app) laterRoot(given string) (string, error) {
 	if given != "" {
 		path, err := filepath.Abs(given)
-		return later.Root(path), err
+		if err != nil {
+			return "", err
+		}
+		if info, err := os.Stat(path); err != nil || !info.IsDir() || path == filepath.Dir(path) {
+			return "", problem.Input("", "%q is no directory of a project", given)
+		}
+		return later.Root(path), nil
 	}
 	project, err := a.project()
 	return later.Root(project), err
@@ -461,6 +467,10 @@ func (a *app) laterRetry() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if t.State == "waits" && t.Attempts == 0 && t.waits == "" {
+				fmt.Fprintln(a.stdout, term.Visible("It waits for its first try: "+t.Text))
+				return nil
+			}
 			w, err := a.laterWorld()
 			if err != nil {
 				return err
@@ -638,6 +648,9 @@ func (a *app) laterLogs() *cobra.Command {
 		Example: "  ccreload later logs -n 50",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if n < 1 {
+				return problem.Input("", "-n takes a number from 1")
+			}
 			w, err := a.laterWorld()
 			if err != nil {
 				return err

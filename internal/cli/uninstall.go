@@ -238,8 +238,8 @@ func hasOurTraces(dir string) bool {
 
 // tellRest names what lies elsewhere and what only the client can remove.
 func (a *app) tellRest(list []installed) {
-	fmt.Fprintln(a.stdout, `Other projects keep their .reload and .handoff: run "ccreload uninstall" there, too. To find them:
-  find ~ -type d '(' -name .reload -o -name .handoff ')'`)
+	fmt.Fprintln(a.stdout, `Other projects keep their .reload, .handoff and .later: run "ccreload uninstall" there, too. To find them:
+  find ~ -type d '(' -name .reload -o -name .handoff -o -name .later ')'`)
 	var markets []string
 	for _, p := range list {
 		if p.ID == "" {

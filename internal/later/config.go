@@ -88,7 +88,7 @@ func ParseConfig(data []byte, p host.Profile) Config {
 		Watch:           list(r.text("paths_watch")),
 		QueuePath:       r.queuePath(),
 		AutoIgnore:      r.on("later_auto_gitignore"),
-		Model:           r.text("dispatch_model"),
+		Model:           r.model(),
 		Writes:          r.on("dispatch_allow_file_writes"),
 		Output:          r.text("dispatch_output_path"),
 		BudgetUSD:       r.dollars("dispatch_max_budget_usd"),
@@ -143,6 +143,10 @@ func (r *configReader) scan(text string) {
 		}
 		key = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(key, "export ")))
 		if _, known := r.profile.Option(key); !known {
+			if key == "" {
+				r.problems = append(r.problems, fmt.Sprintf("%q names no setting before the =", host.Cut(l, 40)))
+				continue
+			}
 			r.unknown(key)
 			continue
 		}
@@ -221,6 +225,17 @@ func (r *configReader) queuePath() string {
 		return r.fallback(key)
 	}
 	return filepath.ToSlash(filepath.Clean(filepath.FromSlash(path)))
+}
+
+// model is an argument of the client, and must not be taken for another option.
+func (r *configReader) model() string {
+	const key = "dispatch_model"
+	m := r.text(key)
+	if strings.HasPrefix(m, "-") {
+		r.bad(key, fmt.Sprintf("%q; it takes an alias such as opus, or the id of a model", m))
+		return r.fallback(key)
+	}
+	return m
 }
 
 func (r *configReader) dollars(key string) string {

@@ -525,6 +525,8 @@ func TestConfig(t *testing.T) {
 		"WINDOW_FALLBACK_DISPATCH_HOURS=9-17":    "WINDOW_FALLBACK_DISPATCH_HOURS is",
 		"DISPATCH_MAX_BUDGET_USD=lots":           "DISPATCH_MAX_BUDGET_USD is",
 		"DISPATCH_MAX_BUDGET_USD=-1":             "DISPATCH_MAX_BUDGET_USD is",
+		"DISPATCH_MODEL=--settings=x":            `DISPATCH_MODEL is "--settings=x"; it takes an alias`,
+		"=novalue":                               `"=novalue" names no setting`,
 		"PLAN=gold":                              "PLAN is",
 		"WINDOW_TRIGGER_AT_MINUTES_REMAINING=-5": "WINDOW_TRIGGER_AT_MINUTES_REMAINING is",
 	} {

@@ -100,7 +100,14 @@ func inject(app, root string, call *host.Call) string {
 	if five := usage.ReadLimits(app).Current(call.Env.Now()).FiveHour; five.Used >= 0 && !five.Seen.IsZero() {
 		fmt.Fprintf(&b, "The 5-hour usage window is at %.0f %%.\n", five.Used)
 	}
-	rest := q.Open()
+	rest, urgent := q.Open(), 0
+	for _, s := range q.Sections {
+		for _, t := range s.Tasks {
+			if t.Priority == queue.P0 {
+				urgent++
+			}
+		}
+	}
 	for _, s := range q.Sections {
 		lines := ""
 		// A repository can ship a heading, above what was queued here.
@@ -114,6 +121,9 @@ func inject(app, root string, call *host.Call) string {
 			}
 			lines += line
 			rest--
+			if t.Priority == queue.P0 {
+				urgent--
+			}
 		}
 		b.WriteString(lines)
 		if host.Len(b.String()) > maxInject-200 {
@@ -121,7 +131,10 @@ func inject(app, root string, call *host.Call) string {
 		}
 	}
 	if rest > 0 {
-		fmt.Fprintf(&b, "and %d more\n", rest)
+		fmt.Fprintf(&b, "and %d more", rest)
+		if urgent > 0 {
+			fmt.Fprintf(&b, ", %d of them urgent", urgent)
+		}
 	}
 	return host.Cut(strings.TrimSpace(b.String()), maxInject)
 }

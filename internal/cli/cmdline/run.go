@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,6 +47,11 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	// Errors are worded and printed here.
 	root.SilenceErrors, root.SilenceUsage, root.DisableSuggestions = true, true, true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		says, _, _ := strings.Cut(err.Error(), ": strconv.")
+		return errors.New(says)
+	})
+	countArgs(root)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -67,6 +73,29 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 		return ExitUsage
 	}
 	return ExitFault
+}
+
+// countArgs words what the commands say to arguments that are too many or too few.
+func countArgs(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		countArgs(sub)
+	}
+	check := cmd.Args
+	if check == nil || cmd.HasSubCommands() { // an argument is a misspelt command there
+		return
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		switch err := check(cmd, args); {
+		case err == nil:
+			return nil
+		case len(args) == 0:
+			return fmt.Errorf("there is no argument: %s", cmd.UseLine())
+		case check(cmd, nil) == nil && check(cmd, args[:1]) != nil:
+			return fmt.Errorf("%s takes no argument, and was given %q", cmd.CommandPath(), args[0])
+		default:
+			return fmt.Errorf("%d arguments do not fit: %s", len(args), cmd.UseLine())
+		}
+	}
 }
 
 // printError says what failed, and on a line of its own what to do. Of several

@@ -37,13 +37,22 @@ func TestRun(t *testing.T) {
 		"a place":        {"do", problem.AsInput(placed{errors.New("f:1:2: no paper")}), "f:1:2: no paper\n", ExitUsage},
 		"no such word":   {"dod", nil, "x: unknown command \"dod\" for \"x\"\nhint: did you mean x do?\n", ExitUsage},
 		"no such flag":   {"do --ink", nil, "x: unknown flag: --ink\nhint: see x do --help\n", ExitUsage},
+		"an argument":    {"none x", nil, "x: x none takes no argument, and was given \"x\"\nhint: see x none --help\n", ExitUsage},
+		"no argument":    {"one", nil, "x: there is no argument: x one WORD [flags]\nhint: see x one --help\n", ExitUsage},
+		"two arguments":  {"one a b", nil, "x: 2 arguments do not fit: x one WORD [flags]\nhint: see x one --help\n", ExitUsage},
+		"no number":      {"many -n few", nil, "x: invalid argument \"few\" for \"-n, --lines\" flag\nhint: see x many --help\n", ExitUsage},
 		"a panic":        {"panic", nil, "x: internal fault: out of ␛ paper\nhint: report it, with the command and its input\n", ExitFault},
 	} {
 		root := &cobra.Command{Use: "x"}
 		root.AddCommand(
 			&cobra.Command{Use: "do", RunE: func(*cobra.Command, []string) error { return tt.err }},
+			&cobra.Command{Use: "none", Args: cobra.NoArgs, Run: func(*cobra.Command, []string) {}},
+			&cobra.Command{Use: "one WORD", Args: cobra.ExactArgs(1), Run: func(*cobra.Command, []string) {}},
 			&cobra.Command{Use: "panic", RunE: func(*cobra.Command, []string) error { panic("out of \x1b paper") }},
 		)
+		many := &cobra.Command{Use: "many", Run: func(*cobra.Command, []string) {}}
+		many.Flags().IntP("lines", "n", 0, "")
+		root.AddCommand(many)
 		var out, errs bytes.Buffer
 		code := Run(root, strings.Fields(tt.args), strings.NewReader(""), &out, &errs)
 		if code != tt.code || out.Len() != 0 || errs.String() != tt.want {

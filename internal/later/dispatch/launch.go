@@ -38,7 +38,7 @@ func (w *World) client(ctx context.Context) (agent.Client, error) {
 	case payer.Kind == agent.Withheld, payer.Kind == agent.ByKey && !w.config.AllowKey:
 		return agent.Client{}, problem.Input("set DISPATCH_ALLOW_API_KEY=true in "+later.ConfigFile+" if it may pay", "an API key would pay for the agents (%s), and that is not allowed", payer.Source)
 	case payer.Kind == agent.Nobody:
-		w.switchOff("nobody is logged in: log in with `claude`, then `ccreload later resume`")
+		w.switchOff("nobody is logged in: log in with `claude`")
 		return agent.Client{}, problem.Input("log in with `claude`, then `ccreload later resume`", "nobody is logged in, so no agent can run")
 	}
 	return client, nil

@@ -85,6 +85,7 @@ func (w *World) tick(ctx context.Context, o Options, r *Result) error {
 	for _, root := range roots {
 		q := w.read(root)
 		switch {
+		case o.Manual && o.Repo != "" && o.Repo != root: // not what was asked about
 		case q.Err != nil:
 			r.Problems = append(r.Problems, q.Err.Error())
 			w.log("error", fields{"reason": "queue", "repo": root, "detail": q.Err.Error()})

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
@@ -169,7 +170,6 @@ func last(s string, n int) string {
 type gate struct {
 	Open bool
 	Says string
-	Why  string // why it is closed
 }
 
 type want struct {
@@ -411,16 +411,17 @@ func times(n int) string {
 	return term.Count(n, "time")
 }
 
-// gateSays are the words of the page for the gates of the schedule.
+// gateSays are the words of the page for the gates of the schedule that are open;
+// of one that is closed it says why.
 var gateSays = map[string]string{
-	"dispatch enabled": "Agents may be started",
-	"not paused":       "Not paused",
-	"no limit":         "No usage limit is reached",
-	"idle":             "Nobody is at work",
-	"weekly budget":    "The week's budget has room",
-	"window":           "It is time",
-	"resume":           "What a limit ended may go on",
-	"free agents":      "There is room for another agent",
+	"dispatch enabled": "agents may be started",
+	"not paused":       "not paused",
+	"no limit":         "no usage limit is reached",
+	"idle":             "nobody is at work",
+	"weekly budget":    "the week's budget has room",
+	"window":           "it is time",
+	"resume":           "what a limit ended may go on",
+	"free agents":      "there is room for another agent",
 }
 
 func (b *board) gates(v dispatch.View) {
@@ -429,14 +430,11 @@ func (b *board) gates(v dispatch.View) {
 		b.Starts = "Nothing starts now: " + name(Why(v.Reason, v.Until, v.Because, v.Now), clipAt) + "."
 	}
 	for _, g := range v.Gates {
-		row := gate{Open: g.Open, Says: gateSays[g.Name]}
-		if row.Says == "" {
-			row.Says = name(sentence(g.Name), maxName)
-		}
+		row := gate{Open: g.Open, Says: name(sentence(cmp.Or(gateSays[g.Name], g.Name)), maxName)}
 		if !g.Open {
-			row.Why = name(dispatch.Why(g.Reason), maxName)
+			row.Says = name(sentence(dispatch.Why(g.Reason)), maxName)
 			if g.Until.After(v.Now) {
-				row.Why += ", until " + Clock(g.Until, v.Now)
+				row.Says += ", until " + Clock(g.Until, v.Now)
 			}
 		}
 		b.Gates = append(b.Gates, row)

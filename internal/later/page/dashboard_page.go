@@ -230,8 +230,8 @@ func (b *board) putGates(d *document) {
 				d.put(`<li class="open"><span class="sign" aria-hidden="true">✓</span><span><span class="hear">yes: </span>%s</span></li>
 `, g.Says)
 			} else {
-				d.put(`<li class="closed"><span class="sign" aria-hidden="true">✕</span><span><span class="hear">no: </span>%s <span class="soft">– %s</span></span></li>
-`, g.Says, g.Why)
+				d.put(`<li class="closed"><span class="sign" aria-hidden="true">✕</span><span><span class="hear">no: </span>%s</span></li>
+`, g.Says)
 			}
 		}
 		d.put(`</ul>`)
