@@ -189,8 +189,27 @@ func (s *Snapshot) keys(ctx context.Context, r *Repo, path string) {
 		}
 	}
 	for key, list := range values {
+		if upstream(key, list, values) {
+			continue
+		}
 		s.Keys[path+"\n"+key] = sum([]byte(strings.Join(list, "\x00"))) // there may be a password in it
 	}
+}
+
+// upstream reports whether a setting only says where a branch is pushed to, as
+// `git push -u` and `git switch` note it: a branch of this repository or of a remote
+// that it has.
+func upstream(key string, list []string, values map[string][]string) bool {
+	if !strings.HasPrefix(key, "branch.") || len(list) != 1 {
+		return false
+	}
+	switch value := list[0]; {
+	case strings.HasSuffix(key, ".merge"):
+		return strings.HasPrefix(value, "refs/heads/")
+	case strings.HasSuffix(key, ".remote"):
+		return value == "." || len(values["remote."+value+".url"]) > 0
+	}
+	return false
 }
 
 // sum tells contents apart.
@@ -253,7 +272,9 @@ func (s Snapshot) Compare(now Snapshot) []Difference {
 			if before, after := part.before[name], part.now[name]; before != after {
 				d := Difference{Kind: part.kind, Name: name, Before: before, After: after}
 				if part.kind == KindSetup {
-					d.Keys = s.otherKeys(now, name)
+					if d.Keys = s.otherKeys(now, name); len(d.Keys) == 0 && s.sets(name) && now.sets(name) && perm(before) == perm(after) {
+						continue
+					}
 				}
 				list = append(list, d)
 			}
@@ -263,6 +284,22 @@ func (s Snapshot) Compare(now Snapshot) []Difference {
 		list = append(list, Difference{Kind: KindCut})
 	}
 	return list
+}
+
+// sets reports whether it is known what a file of the configuration sets.
+func (s Snapshot) sets(path string) bool {
+	for name := range s.Keys {
+		if strings.HasPrefix(name, path+"\n") {
+			return true
+		}
+	}
+	return false
+}
+
+// perm is what a looker says of a file, but for its content.
+func perm(is string) string {
+	mode, _, _ := strings.Cut(is, " ")
+	return mode
 }
 
 // otherKeys returns what is set otherwise now in a file of the configuration.

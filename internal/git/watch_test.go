@@ -60,8 +60,24 @@ func TestWatch(t *testing.T) {
 		"no branch":      {func(t *testing.T, dir string) { do(t, dir, "checkout", "-q", "--detach") }, "head HEAD", `is checked out instead of "main"`},
 		"a stash":        {func(t *testing.T, dir string) { do(t, dir, "stash", "-q") }, "ref refs/stash|file tracked", ""},
 		"configuration":  {func(t *testing.T, dir string) { do(t, dir, "config", "core.hooksPath", "/nowhere") }, "setup .git/config", `config" (core.hookspath), which decides what git does and runs, was changed`},
-		"a hook":         {func(t *testing.T, dir string) { put(t, dir, ".git/hooks/pre-commit", "#!/bin/sh\n") }, "setup .git/hooks/pre-commit", "is new"},
-		"attributes":     {func(t *testing.T, dir string) { put(t, dir, ".git/info/attributes", "* filter=x\n") }, "setup .git/info/attributes", ""},
+		"a remote":       {func(t *testing.T, dir string) { do(t, dir, "remote", "add", "mine", "https://example.test/x") }, "setup .git/config", `(remote.mine.fetch, remote.mine.url)`},
+		// As a push with -u notes it, or a new branch that follows another.
+		"where a branch is pushed to": {func(t *testing.T, dir string) {
+			do(t, dir, "config", "branch.main.remote", "origin")
+			do(t, dir, "config", "branch.main.merge", "refs/heads/main")
+			do(t, dir, "branch", "--set-upstream-to", "main", "other")
+		}, "", ""},
+		"a branch that is pushed elsewhere": {func(t *testing.T, dir string) {
+			do(t, dir, "config", "branch.main.remote", "https://example.test/x")
+		}, "setup .git/config", `(branch.main.remote)`},
+		"a configuration others may write": {func(_ *testing.T, dir string) {
+			if err := os.Chmod(filepath.Join(dir, ".git", "config"), 0o666); err != nil {
+				panic(err)
+			}
+		}, "setup .git/config", ""},
+		"a configuration git cannot read": {func(t *testing.T, dir string) { put(t, dir, ".git/config.worktree", "[x\n") }, "setup .git/config.worktree", ""},
+		"a hook":                          {func(t *testing.T, dir string) { put(t, dir, ".git/hooks/pre-commit", "#!/bin/sh\n") }, "setup .git/hooks/pre-commit", "is new"},
+		"attributes":                      {func(t *testing.T, dir string) { put(t, dir, ".git/info/attributes", "* filter=x\n") }, "setup .git/info/attributes", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,6 +87,7 @@ func TestWatch(t *testing.T) {
 			do(t, dir, "commit", "-q", "-m", "second")
 			do(t, dir, "tag", "v1")
 			do(t, dir, "branch", "other")
+			do(t, dir, "remote", "add", "origin", "https://example.test/ours")
 			put(t, dir, "tracked", "2\n")
 			put(t, dir, "dirty", "1\n")
 			put(t, dir, "ignored.o", "1\n")

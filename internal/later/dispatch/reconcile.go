@@ -221,7 +221,7 @@ func some(run *Run, v verdicts, of ...schedule.Verdict) bool {
 }
 
 // deliver commits what a run has left in its worktree and merges it. kept is why
-// the worktree stays for the person, merged where the work is now. An error means
+// the worktree stays for the person, merged what came of the work else. An error means
 // that it cannot be merged at the moment. The verdicts are changed where the work
 // did not get there.
 func (w *World) deliver(ctx context.Context, root string, run *Run, verdict verdicts) (kept, merged string, err error) {
@@ -253,13 +253,17 @@ func (w *World) deliver(ctx context.Context, root string, run *Run, verdict verd
 	}
 	step("commit")
 	work, err := tree.CommitAll(ctx, w.message(run), trailers(run, verdict)...)
+	if len(run.Changed) > 0 {
+		w.log("checkout_changed", fields{"repo": root, "branch": tree.Branch, "changes": run.Changed})
+	}
 	switch {
+	case errors.Is(err, git.ErrNothing) && len(run.Changed) > 0:
+		return "", "no change in its worktree, but the checkout changed while it was at work (" + strings.Join(cut(run.Changed, 5), "; ") + ")", nil
 	case errors.Is(err, git.ErrNothing):
 		return "", "", nil
 	case err != nil:
 		return w.hold(ctx, tree, run, "it could not be committed: "+advice(err))
 	case len(run.Changed) > 0:
-		w.log("checkout_changed", fields{"repo": root, "branch": tree.Branch, "changes": run.Changed})
 		return w.hold(ctx, tree, run, "the checkout changed while the agent was at work ("+strings.Join(cut(run.Changed, 5), "; ")+")")
 	}
 	if touched, err := tree.Changed(ctx); err == nil && slices.Contains(touched, w.config.QueuePath) {

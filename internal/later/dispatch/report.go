@@ -117,7 +117,7 @@ func (w *World) page(ctx context.Context, root string, run *Run, out agent.Outco
 	fmt.Fprintf(&b, "- started %s, ended %s (%s)\n", run.DispatchTS.Local().Format("2006-01-02 15:04"), w.Env.Now().Local().Format("15:04"), out.Kind)
 	fmt.Fprintf(&b, "- model %s, %s\n", run.Model, cost(out))
 	if merged != "" {
-		fmt.Fprintf(&b, "- %s\n", merged)
+		fmt.Fprintf(&b, "- %s\n", term.Visible(merged))
 	}
 	if kept != "" {
 		fmt.Fprintf(&b, "- NOT merged: %s\n- its work is in `%s`, branch `%s`\n", term.Visible(kept), deref(run.Worktree), deref(run.Branch))

@@ -286,6 +286,21 @@ func TestChangedCheckout(t *testing.T) {
 	}
 }
 
+// An agent that does its work in the checkout, and nothing in its worktree: there is
+// nothing to keep, and the person is told.
+func TestWorkInTheCheckoutOnly(t *testing.T) {
+	w := newWorld(t)
+	w.set("DISPATCH_ALLOW_FILE_WRITES=true")
+	w.add("A", "write b")
+	w.plan("echo x > '" + w.repo + "/planted.txt'; all DONE written")
+	w.tick()
+	w.ended()
+	if r := w.look(); len(r.Ended) != 1 || !strings.Contains(r.Ended[0], "planted.txt") || !strings.Contains(w.read(filepath.Join(w.app(), LogFile)), "checkout_changed") {
+		t.Errorf("%+v", r)
+	}
+	w.clean()
+}
+
 // What a repository brings, or an agent plants, does not run.
 func TestTrust(t *testing.T) {
 	w := newWorld(t)
