@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -121,6 +122,19 @@ func (f *fetching) begin(args ...string) (cmd *exec.Cmd, wake, end func()) {
 	}
 }
 
+// secure has the launcher download over TLS from a server that answers so, and
+// returns the file with the authority that vouches for it.
+func (f *fetching) secure(answer http.HandlerFunc) (authority string) {
+	f.Helper()
+	server := httptest.NewTLSServer(answer)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // a stranger's handshakes fail
+	f.Cleanup(server.Close)
+	f.env = append(f.env, "CCRELOAD_DOWNLOAD_BASE="+server.URL)
+	authority = filepath.Join(filepath.Dir(f.script), "an authority.pem")
+	write(f.T, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	return authority
+}
+
 // hook runs the launcher for an event and returns the line the user is shown, or
 // what else it wrote.
 func (f *fetching) hook(event string) string {
@@ -219,10 +233,10 @@ func (f *fetching) wantGoodDay() {
 // silent, nobody asks again for a while, and the next good day puts it right.
 func TestLauncherWithABadServer(t *testing.T) {
 	t.Parallel()
-	status := func(code int) func(*fetching) answer {
+	status := func(code int, after string) func(*fetching) answer {
 		return func(*fetching) answer {
 			return func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Retry-After", "120")
+				w.Header().Set("Retry-After", after)
 				w.WriteHeader(code)
 			}
 		}
@@ -251,16 +265,17 @@ func TestLauncherWithABadServer(t *testing.T) {
 			return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, " <!DOCTYPE html>\n<p>Log in") }
 		}, `what came is a web page, as where a network wants you to log in\.`, hour},
 		"redirect to http": {func(f *fetching) answer {
-			secure := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			f.env = append(f.env, "CURL_CA_BUNDLE="+f.secure(func(w http.ResponseWriter, r *http.Request) {
 				f.asked.Add(1)
 				http.Redirect(w, r, f.url, http.StatusFound)
 			}))
-			f.Cleanup(secure.Close)
-			ca := filepath.Join(filepath.Dir(f.script), "ca.pem")
-			write(f.T, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})))
-			f.env = append(f.env, "CCRELOAD_DOWNLOAD_BASE="+secure.URL, "CURL_CA_BUNDLE="+ca)
 			return nil
 		}, `it leads to an address that is not https\.`, hour},
+		"stranger": {func(f *fetching) answer {
+			f.secure(f.serve)
+			f.asked.Add(1)
+			return nil
+		}, `nobody here vouches for the certificate of the server\.`, hour},
 		"redirect loop": {func(f *fetching) answer {
 			return func(w http.ResponseWriter, r *http.Request) {
 				f.asked.Add(-1)
@@ -270,18 +285,21 @@ func TestLauncherWithABadServer(t *testing.T) {
 				http.Redirect(w, r, "?again", http.StatusFound)
 			}
 		}, `it leads from one address to the next without end\.`, hour},
-		"404": {status(404), `the server answers 404\.`, hour},
-		"503": {status(503), `the server answers 503\.`, hour},
+		"404":              {status(404, ""), `the server answers 404\.`, hour},
+		"503":              {status(503, "120"), `the server answers 503\.`, hour},
+		"503 for long":     {status(503, "7200"), `the server answers 503\.`, "121"},
+		"503 until a date": {status(503, "Wed, 02 Dec 2026 20:00:00 GMT"), `the server answers 503\.`, hour},
+		"503 for ever":     {status(503, "999999999999999999999"), `the server answers 503\.`, hour},
 		"breaks off": {func(*fetching) answer {
 			return func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 		}, `curl: \(52\) Empty reply from server\.`, hour},
 		"proxy": {func(f *fetching) answer {
 			f.env = append(f.env, "http_proxy="+f.url, "CCRELOAD_DOWNLOAD_BASE=http://releases.example.test")
-			return status(407)(f)
+			return status(407, "")(f)
 		}, `the proxy wants a name and a password \(407\)\.`, hour},
 		"proxy of https": {func(f *fetching) answer {
 			f.env = append(f.env, "https_proxy="+f.url, "CCRELOAD_DOWNLOAD_BASE=https://releases.example.test")
-			return status(407)(f)
+			return status(407, "")(f)
 		}, `the proxy wants a name and a password \(407\)\.`, hour},
 		"nobody": {func(f *fetching) answer {
 			f.env = append(f.env, "CCRELOAD_DOWNLOAD_BASE=http://127.0.0.1:9")
@@ -579,27 +597,79 @@ func TestLauncherWithoutRoom(t *testing.T) {
 	}
 }
 
+// An authority that the host is told to trust, as in companies whose proxy opens
+// what it passes on, is one for the download as well.
+func TestLauncherWithAnAuthority(t *testing.T) {
+	t.Parallel()
+	for _, shell := range shells() {
+		t.Run(filepath.Base(shell[0]), func(t *testing.T) {
+			t.Parallel()
+			f := newFetching(t, shell)
+			f.env = append(f.env, "NODE_EXTRA_CA_CERTS="+f.secure(f.serve))
+			f.wantFetched()
+		})
+	}
+	t.Run("wget", func(t *testing.T) {
+		t.Parallel()
+		f := newFetching(t, shells()[0])
+		f.withoutCurl()
+		f.env = append(f.env, "NODE_EXTRA_CA_CERTS="+f.secure(f.serve))
+		f.wantFetched()
+	})
+}
+
+// wantFetched fails the test unless the first hook has the runtime, for one request.
+func (f *fetching) wantFetched() {
+	f.Helper()
+	if got, n := f.hook("SessionStart"), f.asked.Load(); got != "fetched hook cc-reload SessionStart" || n != 1 {
+		f.Errorf("after %d requests it says %q", n, got)
+	}
+}
+
+// wget knows proxies by a name that the host does not.
+func TestLauncherWithWgetBehindAProxy(t *testing.T) {
+	t.Parallel()
+	f := newFetching(t, shells()[0])
+	f.withoutCurl()
+	f.env = append(f.env, "HTTPS_PROXY="+f.url, "CCRELOAD_DOWNLOAD_BASE=https://releases.example.test")
+	f.answer.Store(answer(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect || r.Host != "releases.example.test:443" {
+			t.Errorf("%s %s", r.Method, r.Host)
+		}
+		http.Error(w, "no", http.StatusForbidden)
+	}))
+	if got, n := f.hook("SessionStart"), f.asked.Load(); !strings.Contains(got, "could not be fetched: ") || n != 1 {
+		t.Errorf("after %d requests it says %q", n, got)
+	}
+}
+
 // Where there is no curl, wget does it.
 func TestLauncherWithWget(t *testing.T) {
 	t.Parallel()
 	f := newFetching(t, shells()[0])
-	tools := filepath.Join(filepath.Dir(f.script), "few")
-	if err := os.Mkdir(tools, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"sh", "wget", "uname", "find", "mkdir", "rm", "rmdir", "mv", "chmod", "sync", "tr", "sha256sum"} {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			t.Skip(err)
-		}
-		if err := os.Symlink(path, filepath.Join(tools, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f.env = append(f.env, "PATH="+filepath.Join(filepath.Dir(f.script), "tools")+":"+tools)
+	f.withoutCurl()
 	f.answer.Store(answer(http.NotFound))
 	if got := f.hook("SessionStart"); !regexp.MustCompile(`could not be fetched: .*404`).MatchString(got) {
 		t.Errorf("it says %q", got)
 	}
 	f.wantGoodDay()
+}
+
+// withoutCurl leaves the launcher the few programs that it needs, and wget.
+func (f *fetching) withoutCurl() {
+	f.Helper()
+	tools := filepath.Join(filepath.Dir(f.script), "few")
+	if err := os.Mkdir(tools, 0o755); err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range []string{"sh", "wget", "uname", "find", "mkdir", "rm", "rmdir", "mv", "chmod", "sync", "tr", "sha256sum"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			f.Skip(err)
+		}
+		if err := os.Symlink(path, filepath.Join(tools, name)); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.env = append(f.env, "PATH="+filepath.Join(filepath.Dir(f.script), "tools")+":"+tools)
 }
