@@ -25,7 +25,7 @@ func TestMainSaysWhatIsWrong(t *testing.T) {
 		{"nope", "unknown command \"nope\" for \"ccreload\"\nhint: see ccreload --help"},
 		{"statsline", "unknown command \"statsline\" for \"ccreload\"\nhint: did you mean ccreload statusline?"},
 		{"doctor --jsno", "unknown flag: --jsno\nhint: see ccreload doctor --help"},
-		{"version x", "unknown command \"x\" for \"ccreload version\"\nhint: see ccreload version --help"},
+		{"version x", "ccreload version takes no argument, and was given \"x\"\nhint: see ccreload version --help"},
 		{"statusline unistall", "unknown command \"unistall\" for \"ccreload statusline\"\nhint: did you mean ccreload statusline uninstall?"},
 	} {
 		code, stdout, stderr := run(t, "", strings.Split(tt.args, " ")...)

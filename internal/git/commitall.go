@@ -234,10 +234,19 @@ const maxHook = 64 << 10
 // runners run the file that is named next.
 var runners = []string{"sh", "bash", "zsh", "dash", "python", "python3", "node", "ruby", "perl", "source", ".", "exec", "deno", "php"}
 
-// runFrom are the files from which programs take what they run.
-var runFrom = map[string][]string{
-	"make": {"Makefile", "makefile", "GNUmakefile"}, "just": {"justfile", "Justfile"}, "task": {"Taskfile.yml"},
-	"npm": {"package.json"}, "npx": {"package.json"}, "yarn": {"package.json"}, "pnpm": {"package.json"}, "bun": {"package.json"},
+// runFrom returns the files from which a program takes what it runs.
+func runFrom(program string) []string {
+	switch program {
+	case "make":
+		return []string{"Makefile", "makefile", "GNUmakefile"}
+	case "just":
+		return []string{"justfile", "Justfile"}
+	case "task":
+		return []string{"Taskfile.yml"}
+	case "npm", "npx", "yarn", "pnpm", "bun":
+		return []string{"package.json"}
+	}
+	return nil
 }
 
 // hookWords returns what the hooks in a directory name that may be a file.
@@ -261,7 +270,7 @@ func hookWords(dir string) map[string]bool {
 				words[w], words[path.Base(w)] = true, true
 			}
 			before = w
-			for _, f := range runFrom[w] {
+			for _, f := range runFrom(w) {
 				words[f] = true
 			}
 		}

@@ -64,6 +64,8 @@ type Run struct {
 	// as it came, just before the handler runs. What goes wrong in it is
 	// logged and costs the call nothing.
 	Tap func(call *host.Call, stdin []byte) error
+	// Taps, if any, reports whether Tap may have anything to do.
+	Taps func(getenv func(string) string) bool
 }
 
 // Do runs the hook. When it returns, the process should exit with 0.
@@ -158,6 +160,9 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 	if info, err := os.Stat(from.Root); from.Root == "" || err != nil || !info.IsDir() {
 		return answer{}, fmt.Errorf("plugin root %q is not a directory", from.Root)
 	}
+	if r.idle(from, p, log) {
+		return answer{}, nil
+	}
 	profile, err := r.profile(from.Root)
 	if err != nil {
 		return answer{}, err
@@ -219,6 +224,20 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 	}
 	encoded, err := from.Dialect.Encode(p.Event, out)
 	return answer{encoded, call}, err
+}
+
+// idle reports whether the plugin that is called by its name has nothing to do, and
+// nobody wants to know.
+func (r Run) idle(from host.Host, p host.Payload, log *log) bool {
+	if len(r.Args) == 0 || log.debug || r.Taps != nil && r.Taps(r.Env.Getenv) {
+		return false
+	}
+	of, ok := r.Plugin(r.Args[0])
+	if !ok || of.Idle == nil {
+		return false
+	}
+	project, err := projectDir(from.Project, p.Cwd)
+	return err == nil && of.Idle(&host.Call{Host: from, Payload: p, Project: project, Env: r.Env})
 }
 
 func (r Run) tap(call *host.Call, stdin []byte, log *log) {

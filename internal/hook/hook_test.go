@@ -19,6 +19,8 @@ import (
 
 // world is what a run sees: for one run: a plugin root, a data directory, a project.
 type world struct {
+	idle   func(*host.Call) bool
+	taps   func(func(string) string) bool
 	quit   chan struct{} // closed when the run gives up
 	vars   map[string]string
 	data   string
@@ -54,7 +56,7 @@ func (w *world) run(stdin io.Reader, args ...string) {
 		Quit:   func() { close(w.quit) },
 		Env:    host.Env{Now: time.Now, Getenv: func(k string) string { return w.vars[k] }},
 		Plugin: func(name string) (*plugin.Plugin, bool) {
-			return &plugin.Plugin{Name: name, StateDir: ".demo", Handler: func(event host.Event) host.Handler {
+			return &plugin.Plugin{Name: name, StateDir: ".demo", Idle: w.idle, Handler: func(event host.Event) host.Handler {
 				if !event.Known() {
 					return nil
 				}
@@ -63,6 +65,7 @@ func (w *world) run(stdin io.Reader, args ...string) {
 		},
 		Defaults: func(p string) (host.Profile, bool) { return demo, p == "demo" },
 		Tap:      w.tap,
+		Taps:     w.taps,
 	}.Do()
 }
 
@@ -89,6 +92,29 @@ func TestRunAnswers(t *testing.T) {
 	}
 	if l := w.log(t); l != "" {
 		t.Errorf("log %q", l)
+	}
+}
+
+// A plugin that has nothing to do is not asked, but for somebody who wants to know.
+func TestRunIdle(t *testing.T) {
+	for name, tt := range map[string]struct {
+		idle, taps, debug bool
+		calls             int
+	}{
+		"idle": {idle: true}, "not idle": {calls: 1}, "recording": {idle: true, taps: true, calls: 1}, "debugging": {idle: true, debug: true, calls: 1},
+	} {
+		w := newWorld(t)
+		w.idle = func(c *host.Call) bool {
+			return tt.idle && c.Payload.SessionID == "s" && c.Project == w.vars["CLAUDE_PROJECT_DIR"]
+		}
+		w.taps = func(func(string) string) bool { return tt.taps }
+		if tt.debug {
+			w.vars[DebugVar] = "1"
+		}
+		w.run(strings.NewReader(stop), "demo", "Stop")
+		if len(w.calls) != tt.calls {
+			t.Errorf("%s: %d calls, want %d", name, len(w.calls), tt.calls)
+		}
 	}
 }
 

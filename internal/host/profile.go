@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/ccreload/ccreload/internal/jsonscan"
 )
@@ -135,9 +136,10 @@ func (p Profile) Option(key string) (Option, bool) {
 
 // DecodeProfile reads a ccreload.json. Keys it does not know are ignored, so
 // that an older runtime can serve a newer plugin. It is read at every hook,
-// which is why it is scanned and not decoded by reflection.
+// which is why it is scanned and not decoded by reflection. The profile has parts of
+// data, which must not be changed afterwards.
 func DecodeProfile(data []byte) (Profile, error) {
-	p := Profile{Options: make([]Option, 0, 8), Windows: make([]Window, 0, 32)}
+	var p Profile
 	text := texts(data)
 	ok := jsonscan.Object(data, func(key, value []byte) {
 		switch string(key) {
@@ -150,10 +152,12 @@ func DecodeProfile(data []byte) (Profile, error) {
 		case "minHostVersion":
 			p.MinHostVersion = text(value)
 		case "options":
+			p.Options = make([]Option, 0, elements(value))
 			jsonscan.Array(value, func(value []byte) { p.Options = append(p.Options, scanOption(value, text)) })
 		case "prices":
 			p.Prices = value
 		case "windows":
+			p.Windows = make([]Window, 0, elements(value))
 			jsonscan.Array(value, func(value []byte) { p.Windows = append(p.Windows, scanWindow(value, text)) })
 		}
 	})
@@ -166,10 +170,17 @@ func DecodeProfile(data []byte) (Profile, error) {
 	return p, nil
 }
 
+// elements counts the elements of an array.
+func elements(array []byte) (n int) {
+	jsonscan.Array(array, func([]byte) { n++ })
+	return n
+}
+
 // texts returns a function like jsonscan.Text for values that are parts of
-// data. All its strings share one copy of data: a profile has dozens.
+// data. All its strings are parts of data, too: a profile has dozens, and memory that
+// is touched for the first time is what a hook spends its time with.
 func texts(data []byte) func(value []byte) string {
-	whole := string(data)
+	whole := unsafe.String(unsafe.SliceData(data), len(data))
 	return func(value []byte) string {
 		if jsonscan.Escaped(value) {
 			return jsonscan.Text(value)

@@ -29,6 +29,20 @@ func userPrompt(call *host.Call) (host.Output, error) {
 	return out, nil
 }
 
+// idle reports whether a call is a prompt that queues nothing, while nobody waits to be
+// told of a run.
+func idle(call *host.Call) bool {
+	if call.Payload.Event != host.UserPromptSubmit || !queue.Captures(call.Payload.Prompt).None() {
+		return false
+	}
+	app := AppDir(call.Host, call.Env.Getenv)
+	if app == "" {
+		return false
+	}
+	_, err := os.Lstat(ReportFile(app, Root(call.Project)))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // capture queues what a person asks for in a prompt.
 func capture(call *host.Call) host.Output {
 	wanted := queue.Captures(call.Payload.Prompt)

@@ -23,6 +23,7 @@ var Plugin = plugin.Plugin{
 	Name:     Name,
 	StateDir: stateDir,
 	Handler:  handler,
+	Idle:     idle,
 	Owns:     owns,
 	Segment:  segment,
 	Figures:  func(plugin.Place) []state.Dir { return nil },

@@ -179,7 +179,7 @@ func TestCaptureWhereTheQueueCannotBeUsed(t *testing.T) {
 		prepare func(*world)
 		want    string
 	}{
-		"10,001 lines": {func(w *world) { w.put(w.queue(), strings.Repeat("- [ ] x\n", 10_001)) }, "more than 10000 lines"},
+		"10,001 lines": {func(w *world) { w.put(w.queue(), strings.Repeat("- [ ] x\n", 10_001)) }, "more than 10,000 lines"},
 		"10 MB":        {func(w *world) { w.put(w.queue(), strings.Repeat("x", 10<<20)) }, "more than 8 MB"},
 		"binary":       {func(w *world) { w.put(w.queue(), "\x7fELF\x00") }, "not a text in UTF-8"},
 		"a directory":  {func(w *world) { os.MkdirAll(w.queue(), 0o755) }, "is a directory"},

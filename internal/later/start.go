@@ -1,6 +1,7 @@
 package later
 
 import (
+	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -25,7 +26,7 @@ const (
 func ReportFile(app, root string) string {
 	h := fnv.New64a()
 	h.Write([]byte(root))
-	return filepath.Join(app, reportsName, fmt.Sprintf("%016x.pending", h.Sum64()))
+	return filepath.Join(app, reportsName, hex.EncodeToString(h.Sum(nil))+".pending") // of 16 digits
 }
 
 // ReportsDir is where the reports are kept.

@@ -22,6 +22,10 @@ type Plugin struct {
 
 	// Handler returns what answers an event, nil if nothing does.
 	Handler func(host.Event) host.Handler
+	// Idle, if any, reports whether there is nothing to say to a call, and nothing to
+	// note, whatever is set: of the hooks of a prompt that holds for nearly all. It is
+	// asked before the settings are read, which takes longer than all else.
+	Idle func(*host.Call) bool
 	// Owns reports whether name is a file of ours in StateDir; one in a
 	// directory there is named with a slash.
 	Owns func(name string) bool

@@ -75,5 +75,6 @@ func Hook(args []string, stdin io.Reader, stdout io.Writer, env host.Env) hook.R
 		// A handler that hangs cannot return to who called it.
 		Quit: func() { os.Exit(0) },
 		Tap:  record.Tap,
+		Taps: record.Taps,
 	}
 }

@@ -406,7 +406,7 @@ func TestBrokenFiles(t *testing.T) {
 	w.look()
 	w.clean()
 	w.put(w.queuePath(), strings.Repeat("- [ ] x\n", 10_001))
-	if r := w.tick(); len(r.Started) != 0 || !strings.Contains(strings.Join(r.Problems, ";"), "more than 10000 lines") {
+	if r := w.tick(); len(r.Started) != 0 || !strings.Contains(strings.Join(r.Problems, ";"), "more than 10,000 lines") {
 		t.Errorf("%+v", r)
 	}
 }

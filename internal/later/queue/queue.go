@@ -6,7 +6,6 @@ package queue
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,11 +23,16 @@ const (
 )
 
 // Errors of Parse.
-var (
-	ErrTooLong = fmt.Errorf("it has more than %d lines", MaxLines)
-	ErrTooBig  = fmt.Errorf("it has more than %d MB", MaxBytes>>20)
-	ErrBinary  = errors.New("it is not a text in UTF-8")
+const (
+	ErrTooLong Error = "it has more than 10,000 lines"
+	ErrTooBig  Error = "it has more than 8 MB"
+	ErrBinary  Error = "it is not a text in UTF-8"
 )
+
+// Error is an error of Parse: a constant, which costs a hook no start.
+type Error string
+
+func (e Error) Error() string { return string(e) }
 
 // Priority is how urgent a task is: P0 is the most urgent.
 type Priority int
