@@ -169,8 +169,18 @@ package-check: ## install, use and remove the packages that make snapshot left i
 # but the manifest of winget, which make package-check looks at.
 MADE := cd $(DIST) && find . -type f ! -name artifacts.json ! -name metadata.json ! -name config.yaml ! -name '*.installer.yaml' | sort | xargs sha256sum
 
+# What a user types to install, in the tests of the real client.
+CHANNELS := GitCatalogue|ReleaseCatalogue|InstalledProgram|Fork|BundleZip|OneLineInstall
+
+.PHONY: release-clients
+release-clients: ## have the real client install what make snapshot built, by every channel (CLIENTS as in acceptance)
+	@for v in $(CLIENTS); do \
+		echo "== Claude Code $$v"; \
+		RELEASE=$(DIST) CLIENT_VERSION=$$v go test -tags acceptance -count 1 -timeout 30m -run '$(CHANNELS)' ./internal/fakeapi || exit 1; \
+	done
+
 .PHONY: release-dry-run
-release-dry-run: release-check package-check release-recorded ## all a release does before it is public: build twice, compare, install
+release-dry-run: release-check package-check release-recorded release-clients ## all a release does before it is public: build twice, compare, install by every channel
 	@made=$$(mktemp -d) && trap 'rm -rf "$$made"' EXIT && \
 		($(MADE)) >"$$made/first" && $(MAKE) snapshot && ($(MADE)) >"$$made/second" && \
 		{ diff "$$made/first" "$$made/second" || { echo 'two builds differ in these files'; exit 1; }; } && \

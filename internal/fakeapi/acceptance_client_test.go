@@ -7,7 +7,9 @@
 //
 // They need tmux, git, and npm the first time. CLIENT_VERSION chooses the
 // client (2.1.332 when unset); it is installed below .client/VERSION, which
-// git ignores. A test that asks for something the chosen client does not know
+// git ignores. RELEASE names a directory that make snapshot has filled: its
+// programs and bundles are then installed instead of what is built from the tree. A
+// test that asks for something the chosen client does not know
 // is skipped and says since which version it is known.
 package fakeapi_test
 
@@ -35,6 +37,7 @@ var setup struct {
 	version string                 // of the client
 	client  string                 // its binary
 	root    string                 // the repository
+	release string                 // a directory of make snapshot, or ""
 	runtime func() (string, error) // builds ccreload from this tree, once, and returns its path
 }
 
@@ -69,12 +72,22 @@ func prepare(dir string) error {
 	if setup.client, err = installClient(root, setup.version); err != nil {
 		return err
 	}
+	if setup.release = os.Getenv("RELEASE"); setup.release != "" && !filepath.IsAbs(setup.release) {
+		setup.release = filepath.Join(root, setup.release)
+	}
 	setup.runtime = sync.OnceValues(func() (string, error) { return buildRuntime(root, dir) })
 	return nil
 }
 
 func buildRuntime(root, dir string) (string, error) {
 	binary := filepath.Join(dir, "ccreload")
+	if setup.release != "" {
+		found, err := filepath.Glob(filepath.Join(setup.release, "ccreload_"+runtime.GOOS+"_"+runtime.GOARCH+"_*", "ccreload"))
+		if err != nil || len(found) != 1 {
+			return "", fmt.Errorf("RELEASE: %s has %d programs for this machine (%w)", setup.release, len(found), err)
+		}
+		return found[0], nil
+	}
 	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./cmd/ccreload")
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -85,7 +84,7 @@ func (w *world) bundleRuntime(bin string) {
 	w.check(err)
 	data, err := os.ReadFile(binary)
 	w.check(err)
-	w.check(os.WriteFile(filepath.Join(bin, "ccreload-"+runtime.GOOS+"-"+runtime.GOARCH), data, 0o755))
+	w.check(os.WriteFile(filepath.Join(bin, "ccreload-"+platform), data, 0o755))
 }
 
 // tokensAlwaysOn asks the client what the installed plugin costs, with the API
@@ -257,7 +256,7 @@ func TestFork(t *testing.T) {
 	w.check(err)
 	// As a release is built: the sums are recorded first.
 	sums, overlay := filepath.Join(w.dir, "checksums.txt"), filepath.Join(w.dir, "overlay.json")
-	w.write(sums, sumLine(w, binary, "ccreload-"+runtime.GOOS+"-"+runtime.GOARCH))
+	w.write(sums, sumLine(w, binary, "ccreload-"+platform))
 	w.write(overlay, `{"Replace":{"`+filepath.Join(setup.root, "gen", "checksums.txt")+`":"`+sums+`"}}`)
 	build := exec.Command("go", "build", "-overlay", overlay, "-o", generator, "./cmd/ccreload-gen")
 	build.Dir = setup.root
@@ -315,10 +314,12 @@ func TestFork(t *testing.T) {
 	w.must("plugin", "marketplace", "add", "someone/tools")
 	w.must("plugin", "install", "cc-reload@tools")
 	delete(w.env, "CCRELOAD_BIN")
-	asked := w.released("CCRELOAD_DOWNLOAD_BASE", "v"+ccreload.Version(), binary, "ccreload-"+runtime.GOOS+"-"+runtime.GOARCH)
+	asset := ourReleases + "v" + ccreload.Version() + "/ccreload-" + platform
+	web := w.secure()
+	web.put(asset, binary)
 	nudged()
 	nudged()
-	if n := asked.Load(); n != 1 {
+	if n := web.requests(asset); n != 1 {
 		t.Errorf("the runtime was asked for %d times", n)
 	}
 }

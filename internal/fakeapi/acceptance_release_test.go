@@ -13,6 +13,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -140,7 +142,7 @@ func TestOwnProgramFromARelease(t *testing.T) {
 	w.must("plugin", "validate", filepath.Join(source, "marketplace", "plugins", "watch"))
 
 	w.hosted("someone/watcher", source)
-	asset := "watch-hook-" + runtime.GOOS + "-" + runtime.GOARCH
+	asset := "watch-hook-" + platform
 	asked := w.released("WATCH_HOOK_DOWNLOAD_BASE", "v1.2.0", filepath.Join(builds, asset), asset)
 	w.must("plugin", "marketplace", "add", "someone/watcher")
 	w.must("plugin", "install", "watch@watcher")
@@ -200,6 +202,11 @@ func TestInstalledProgramServesItsPlugin(t *testing.T) {
 		if r.code != 2 || !strings.Contains(r.err, "does not know plugins that come from a command") {
 			t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
 		}
+		// Whoever types what setup prints reads the client's own word.
+		w.must("plugin", "marketplace", "add", filepath.Join(w.home, ".local", "share", "ccreload", "marketplace"))
+		if r := w.claude("plugin", "install", "cc-reload@ccreload-installed"); r.code == 0 || !strings.Contains(r.out+r.err, "Update Claude Code") {
+			t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
+		}
 		return
 	}
 	// Without being told, the client asks a command nothing.
@@ -253,32 +260,67 @@ func TestInstalledProgramServesItsPlugin(t *testing.T) {
 	}
 }
 
-// secure serves files to the client at https://HOST/, as a server of the internet:
-// the client is given a proxy that leads there, and the authority it trusts.
-func (w *world) secure(files map[string]string) {
-	w.Helper()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		file, ok := files[r.Host+r.URL.Path]
-		if !ok {
-			http.NotFound(rw, r)
-			return
-		}
-		http.ServeFile(rw, r, file)
-	}))
-	var hosts []string
-	for url := range files {
-		host, _, _ := strings.Cut(url, "/")
-		if !slices.Contains(hosts, host) {
-			hosts = append(hosts, host)
-		}
+// site is the part of the internet that a test has: files at https://HOST/PATH.
+type site struct {
+	mu      sync.Mutex
+	files   map[string]string // by HOST/PATH
+	asked   map[string]int    // how often each was asked for
+	offline bool              // nobody gets there
+}
+
+func (s *site) put(url, file string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[url] = file
+}
+
+func (s *site) requests(url string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[url]
+}
+
+func (s *site) unplugged(yes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.offline = yes
+}
+
+func (s *site) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	file, ok := s.files[r.Host+r.URL.Path]
+	s.asked[r.Host+r.URL.Path]++
+	s.mu.Unlock()
+	if !ok {
+		http.NotFound(rw, r)
+		return
 	}
+	http.ServeFile(rw, r, file)
+}
+
+// reached reports whether there is a way to the host.
+func (s *site) reached(host string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.offline && slices.Contains(siteHosts, host)
+}
+
+var siteHosts = []string{"github.com", "raw.githubusercontent.com"}
+
+// secure gives the client a site as a company does: a proxy that leads there, and
+// an authority to trust. Nothing else is told the launcher.
+func (w *world) secure() *site {
+	w.Helper()
+	s := &site{files: map[string]string{}, asked: map[string]int{}}
+	server := httptest.NewUnstartedServer(s)
 	authority := filepath.Join(w.dir, "authority.pem")
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate(w, authority, hosts)}}
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate(w, authority, siteHosts)}}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the launcher's first handshake fails
 	server.StartTLS()
 	w.Cleanup(server.Close)
 	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		host, _, _ := strings.Cut(r.Host, ":")
-		if r.Method != http.MethodConnect || !slices.Contains(hosts, host) {
+		if r.Method != http.MethodConnect || !s.reached(host) {
 			http.Error(rw, "only what the test serves", http.StatusForbidden)
 			return
 		}
@@ -302,7 +344,14 @@ func (w *world) secure(files map[string]string) {
 	}))
 	w.Cleanup(proxy.Close)
 	w.env["HTTPS_PROXY"], w.env["NO_PROXY"], w.env["NODE_EXTRA_CA_CERTS"] = proxy.URL, "127.0.0.1", authority
+	return s
 }
+
+// ourReleases is where the launcher and the catalogue of a release download from.
+const ourReleases = "github.com/ccreload/ccreload/releases/download/"
+
+// platform ends the name of the runtime for this machine.
+const platform = runtime.GOOS + "-" + runtime.GOARCH
 
 // certificate makes one for the hosts, and writes the authority that vouches for it.
 func certificate(w *world, authority string, hosts []string) tls.Certificate {
@@ -326,25 +375,28 @@ func TestReleaseCatalogue(t *testing.T) {
 	w := newWorld(t)
 	binary, err := setup.runtime()
 	w.check(err)
-	builds, out := filepath.Join(w.dir, "builds"), filepath.Join(w.dir, "release")
-	data, err := os.ReadFile(binary)
-	w.check(err)
-	w.mkdir(builds)
-	w.check(os.WriteFile(filepath.Join(builds, "ccreload-"+runtime.GOOS+"-"+runtime.GOARCH), data, 0o755))
-	bundle := exec.Command("go", "run", "./cmd/ccreload-gen", "bundle", "--binaries", builds, "--out", out, "--dry-run")
-	bundle.Dir = setup.root
-	if text, err := bundle.CombinedOutput(); err != nil {
-		t.Fatalf("ccreload-gen bundle: %v\n%s", err, text)
+	out := filepath.Join(setup.release, "bundles")
+	if setup.release == "" {
+		builds := filepath.Join(w.dir, "builds")
+		out = filepath.Join(w.dir, "release")
+		data, err := os.ReadFile(binary)
+		w.check(err)
+		w.mkdir(builds)
+		w.check(os.WriteFile(filepath.Join(builds, "ccreload-"+platform), data, 0o755))
+		bundle := exec.Command("go", "run", "./cmd/ccreload-gen", "bundle", "--binaries", builds, "--out", out, "--dry-run")
+		bundle.Dir = setup.root
+		if text, err := bundle.CombinedOutput(); err != nil {
+			t.Fatalf("ccreload-gen bundle: %v\n%s", err, text)
+		}
 	}
-	release := "github.com/ccreload/ccreload/releases/"
-	catalogue := "raw.githubusercontent.com/ccreload/ccreload/main/release/marketplace.json"
-	files := map[string]string{catalogue: filepath.Join(out, "marketplace.json")}
+	const catalogue = "raw.githubusercontent.com/ccreload/ccreload/main/release/marketplace.json"
+	web := w.secure()
+	web.put(catalogue, filepath.Join(out, "marketplace.json"))
 	zips, err := filepath.Glob(filepath.Join(out, "*.zip"))
 	w.check(err)
 	for _, zip := range zips {
-		files[release+"download/v"+ccreload.Version()+"/"+filepath.Base(zip)] = zip
+		web.put(ourReleases+"v"+ccreload.Version()+"/"+filepath.Base(zip), zip)
 	}
-	w.secure(files)
 	w.must("plugin", "marketplace", "add", "https://"+catalogue)
 	install := w.claude("plugin", "install", "cc-reload@ccreload-release")
 	if !host.AtLeast(setup.version, "2.1.224") {
