@@ -54,6 +54,8 @@ type checkup struct {
 	ctx     context.Context
 	project string
 	plugins []installed
+
+	commands []string // that check a release
 }
 
 // checks are what doctor looks at, in the order in which things depend on each
@@ -69,8 +71,8 @@ var checks = []func(*checkup){
 	(*checkup).logs,
 }
 
-// examine runs every check.
-func (a *app) examine(ctx context.Context) (problem.Findings, error) {
+// examine runs checks.
+func (a *app) examine(ctx context.Context, checks []func(*checkup)) (*checkup, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -82,7 +84,7 @@ func (a *app) examine(ctx context.Context) (problem.Findings, error) {
 	for _, check := range checks {
 		check(c)
 	}
-	return c.Findings, nil
+	return c, nil
 }
 
 // switches looks for what keeps every hook quiet.
@@ -416,13 +418,19 @@ func damaged(p installed) []string {
 		if err != nil {
 			return true
 		}
-		for line := range strings.Lines(string(sums)) {
-			if want := strings.Fields(line); len(want) == 2 && want[1] == "ccreload-"+platform {
-				return want[0] == hex.EncodeToString(sum[:])
-			}
-		}
-		return true // none is pinned
+		want, ok := pinned(sums, "ccreload-"+platform)
+		return !ok || want == hex.EncodeToString(sum[:])
 	})
+}
+
+// pinned returns the sha256 that sums, the text of a checksums.txt, has for a file.
+func pinned(sums []byte, name string) (sum string, ok bool) {
+	for line := range strings.Lines(string(sums)) {
+		if fields := strings.Fields(line); len(fields) == 2 && fields[1] == name {
+			return fields[0], true
+		}
+	}
+	return "", false
 }
 
 // whyRuns says how the launcher came to the runtime at path.

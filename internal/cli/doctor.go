@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,7 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, verify bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the installation and suggest fixes",
@@ -21,16 +22,25 @@ client, directories and permissions, settings, the status line, the state of
 this project, and recent errors. Nothing is changed, but that a runtime which is
 missing is fetched, unless CCRELOAD_DOWNLOAD is off.
 
+With --verify it says instead what the plugins run, whether that has the sha256
+which came with them, and with which commands a release is checked. Nothing is
+fetched.
+
 The exit code is 0 without problems and 1 with at least one.`,
 		Example: `  ccreload doctor
+  ccreload doctor --verify
   ccreload doctor --json | jq '.findings[] | select(.verdict == "problem")'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			findings, err := a.examine(cmd.Context())
+			which := checks
+			if verify {
+				which = []func(*checkup){(*checkup).sums}
+			}
+			c, err := a.examine(cmd.Context(), which)
 			if err != nil {
 				return err
 			}
-			report := report{version(), findings.Problems(), findings}
+			report := report{version(), c.Findings.Problems(), c.Findings, c.commands}
 			if asJSON {
 				err = a.printJSON(report)
 			} else {
@@ -42,6 +52,7 @@ The exit code is 0 without problems and 1 with at least one.`,
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&verify, "verify", false, "say how to check that what runs is what was released")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as one JSON object")
 	return cmd
 }
@@ -56,6 +67,7 @@ type report struct {
 	Version  string           `json:"version"`
 	Problems int              `json:"problems"`
 	Findings problem.Findings `json:"findings"`
+	Commands []string         `json:"commands,omitempty"` // that check a release
 }
 
 func (r report) write(w io.Writer, paint term.Palette) error {
@@ -75,5 +87,8 @@ func (r report) write(w io.Writer, paint term.Palette) error {
 		summary = fmt.Sprintf("Problems: %d", r.Problems)
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", summary)
+	if len(r.Commands) > 0 && err == nil {
+		_, err = fmt.Fprintf(w, "\nTo check it against the release itself, its provenance (with gh), or the signature of\nits checksums (with cosign and curl):\n\n  %s\n", strings.Join(r.Commands, "\n  "))
+	}
 	return err
 }
