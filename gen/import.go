@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/problem"
@@ -648,6 +649,9 @@ func (im *importer) collect(t tree, plugin, dir, to string, around []fs.FileInfo
 		}
 		info, err := fs.Stat(im.files, p)
 		switch {
+		case !utf8.ValidString(d.Name()):
+			im.lose("%s: the name of %q is not UTF-8, and it is left out", plugin, name)
+			continue
 		case err != nil && d.Type()&fs.ModeSymlink != 0:
 			im.lose("%s: %s is a link that leads nowhere or out of the plugin and is left out", plugin, name)
 			continue

@@ -198,6 +198,19 @@ func TestImportKinds(t *testing.T) {
 	}
 }
 
+// A name that is no text can be on disk on Linux, and takes nothing else with it.
+func TestImportNameOfNoText(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the system has no such names")
+	}
+	dir := lay(t, map[string]string{pluginFile: `{"name": "p"}`, "a\xff.md": "a", "b.md": "b"})
+	done, err := Import(dir, filepath.Join(t.TempDir(), "out"), stockTemplate(t))
+	if want := []string{`p: the name of "a\xff.md" is not UTF-8, and it is left out`}; err != nil || !slices.Equal(done.Lost, want) || done.Files != 2 {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
 // A marketplace is as odd: what its entries say goes with them, and a plugin that
 // cannot be read does not take the others with it.
 func TestImportMarketplace(t *testing.T) {

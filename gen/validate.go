@@ -2,6 +2,7 @@ package gen
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"image/png"
@@ -25,19 +26,7 @@ import (
 // a plugin that our runtime answers.
 func Validate(path string) (what string, warnings Problems, err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		for _, what := range []string{"plugin", "marketplace"} {
-			info, err := os.Lstat(filepath.Join(path, ".claude-plugin", what+".json"))
-			if err != nil || !info.Mode().IsRegular() {
-				continue
-			}
-			t, err := readTree(os.DirFS(path))
-			if err != nil {
-				return "", nil, err
-			}
-			refused, warned := t.validate(what == "marketplace")
-			return what, warned, refused.err()
-		}
-		return "", nil, problem.Input("name a directory that has .claude-plugin/plugin.json or .claude-plugin/marketplace.json", "%q is not a plugin or a marketplace", path)
+		return validateDir(path)
 	}
 	dir, name := filepath.Split(path)
 	data, err := readFile(os.DirFS(filepath.Clean(dir)), filepath.ToSlash(dir), name)
@@ -54,6 +43,32 @@ func Validate(path string) (what string, warnings Problems, err error) {
 	return "", nil, problem.Input("name one of these", "%q is neither a directory nor a .yaml or .jsonl file", path)
 }
 
+// validateDir is Validate for a directory.
+func validateDir(dir string) (what string, warnings Problems, err error) {
+	has := func(file string) bool {
+		info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(file)))
+		return err == nil && info.Mode().IsRegular()
+	}
+	market := has(marketFile)
+	skills, _ := filepath.Glob(filepath.Join(dir, "skills", "*", "SKILL.md"))
+	switch {
+	case has(pluginFile):
+		what = "plugin"
+	case market:
+		what = "marketplace"
+	case len(skills) > 0:
+		what = "plugin" // the entry of a marketplace stands for its plugin.json
+	default:
+		return "", nil, problem.Input("name a directory that has .claude-plugin/plugin.json or .claude-plugin/marketplace.json", "%q is not a plugin or a marketplace", dir)
+	}
+	t, err := readTree(os.DirFS(dir))
+	if err != nil {
+		return "", nil, err
+	}
+	refused, warned := t.validate(market)
+	return what, warned, refused.err()
+}
+
 // validate reports everything about a tree that a host would refuse, warn
 // about or silently ignore. The tree may be a plugin, a marketplace or a
 // project that holds marketplaces. Warned is what does not keep it from being
@@ -62,22 +77,47 @@ func Validate(path string) (what string, warnings Problems, err error) {
 func (t tree) validate(listed bool) (refused, warned Problems) {
 	v := &validator{tree: t, commands: map[string]string{}, listed: listed, documents: map[string]*document{}}
 	plugins := map[string]bool{} // by directory: whether a marketplace lists it
-	for _, p := range t.paths() {
-		if rest, ok := strings.CutSuffix(p, pluginFile); ok && (rest == "" || strings.HasSuffix(rest, "/")) {
-			plugins[rest] = plugins[rest] || !listed
-		}
-		if rest, ok := strings.CutSuffix(p, marketFile); ok && (rest == "" || strings.HasSuffix(rest, "/")) {
-			for _, dir := range v.market(rest) {
+	for _, p := range t.manifests() {
+		dir, name := path.Split(p)
+		dir = strings.TrimSuffix(dir, ".claude-plugin/")
+		within := func(plugin string) bool { return plugin != dir && strings.HasPrefix(dir, plugin) }
+		switch {
+		case slices.ContainsFunc(slices.Collect(maps.Keys(plugins)), within):
+			// Tests of a plugin, or what it installs: the host never looks there.
+		case name == path.Base(marketFile):
+			for _, dir := range v.market(dir) {
 				plugins[dir] = true
 			}
+		default:
+			plugins[dir] = plugins[dir] || !listed || dir == ""
 		}
+	}
+	if len(plugins) == 0 && !listed {
+		plugins[""] = true
 	}
 	for _, dir := range slices.Sorted(maps.Keys(plugins)) {
 		v.mild = !plugins[dir]
+		v.listed = listed && !(dir == "" && t.hasFile(pluginFile))
 		v.plugin(dir)
 	}
 	refused, warned = problems(v.refused.err()), problems(v.warned.err())
 	return refused, warned
+}
+
+// manifests returns where a plugin.json or marketplace.json lies, those further up
+// first, and of one directory the marketplace first.
+func (t tree) manifests() (out []string) {
+	for p := range t {
+		for _, file := range []string{marketFile, pluginFile} {
+			if rest, ok := strings.CutSuffix(p, file); ok && (rest == "" || strings.HasSuffix(rest, "/")) {
+				out = append(out, p)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), strings.Compare(a, b))
+	})
+	return out
 }
 
 type validator struct {
@@ -247,7 +287,7 @@ func (v *validator) market(dir string) (plugins []string) {
 			}
 			continue // elsewhere
 		}
-		if !strings.HasPrefix(source, "./") {
+		if source != "." && !strings.HasPrefix(source, "./") {
 			if root == "" {
 				v.reportAt(file, place+"/source", "%q does not fit: want a path in the marketplace that begins with ./, unless metadata has a pluginRoot", source)
 				continue
