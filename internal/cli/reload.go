@@ -48,17 +48,22 @@ func (a *app) digestStore() (reload.Store, error) {
 
 func (a *app) reloadWrite() *cobra.Command {
 	var arm bool
-	var intent string
+	var intent, from string
 	cmd := &cobra.Command{
 		Use:   "write",
-		Short: "Write the digest that comes in on standard input",
-		Long: `Write the digest that comes in on standard input, as Markdown.
+		Short: "Write the digest that comes in on standard input or in a file",
+		Long: `Write the digest that comes in on standard input, or in a file, as Markdown.
 
 It has four sections: Done this stretch, In flight, Next concrete step, Open
 questions & risks. The session and the time are filled in. What is missing is
 named, and no reason to refuse it. A digest that another session wrote not long
-ago is kept aside first. One that says nothing at all replaces none that does.`,
-		Example: `  ccreload reload write --arm <<'DIGEST'
+ago is kept aside first. One that says nothing at all replaces none that does.
+
+A file that is not below this directory is looked for in the project, and a draft
+in its .reload (draft-NAME.md) is removed once the digest is saved.`,
+		Example: `  ccreload reload write --arm --from digest.md
+
+  ccreload reload write --arm <<'DIGEST'
   ---
   intent: move the token refresh out of the client
   ---
@@ -77,14 +82,19 @@ ago is kept aside first. One that says nothing at all replaces none that does.`,
   DIGEST`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if !carriesPayload(a.stdin) {
+			if from == "" && !carriesPayload(a.stdin) {
 				return problem.Input("see `ccreload reload write --help`", "there is no digest on standard input")
 			}
 			store, err := a.digestStore()
 			if err != nil {
 				return err
 			}
-			data, err := io.ReadAll(io.LimitReader(a.stdin, reload.MaxDigest+1))
+			var data []byte
+			if from != "" {
+				data, err = store.Draft(from)
+			} else {
+				data, err = io.ReadAll(io.LimitReader(a.stdin, reload.MaxDigest+1))
+			}
 			if err != nil {
 				return err
 			}
@@ -93,6 +103,7 @@ ago is kept aside first. One that says nothing at all replaces none that does.`,
 			if err != nil {
 				return err
 			}
+			store.DropDraft(from)
 			_, err = fmt.Fprint(a.stdout, w)
 			if w.NotArmed != nil {
 				return cmdline.ErrFailed
@@ -102,6 +113,7 @@ ago is kept aside first. One that says nothing at all replaces none that does.`,
 	}
 	cmd.Flags().BoolVar(&arm, "arm", false, "hand it to the next session")
 	cmd.Flags().StringVar(&intent, "intent", "", "what all of this is for, in one line")
+	cmd.Flags().StringVar(&from, "from", "", "the file that holds the digest (default: standard input)")
 	return cmd
 }
 

@@ -524,6 +524,26 @@ func TestCloneThatShipsADigest(t *testing.T) {
 	}
 }
 
+// What /cc-reload:snapshot tells the model to do is allowed without asking, in one
+// reply: the draft and the command that takes it.
+func TestSnapshotAsksNobody(t *testing.T) {
+	w := newReload(t)
+	const id = "5b0f9a52-6f0f-4a4e-9d3f-0e5f6c1d2b3a"
+	draft := ".reload/draft-" + id + ".md"
+	s := w.open("--session-id", id, "--permission-mode", "default")
+	s.say("begin", fakeapi.Say("Begun."))
+	both := writes(filepath.Join(w.project, draft), digest("paint the newt", "mix the newt's green"))
+	both.Tools = append(both.Tools, runs("ccreload reload write --arm --from "+draft).Tools...)
+	s.say("/cc-reload:snapshot", both, fakeapi.Say("Saved."))
+	r := w.request("the text of /cc-reload:snapshot", 0, func(r fakeapi.Request) bool { return r.Kind == fakeapi.Main && r.Has("Save where this session stands") })
+	if !r.Has("`ccreload reload write --arm --from "+draft+"`") {
+		t.Error("/cc-reload:snapshot does not name the command with the draft of the session")
+	}
+	if !w.regular("pending") || w.owner() != id || exists(w.state(filepath.Base(draft))) {
+		t.Errorf("pending %v, digest owned by %q, the draft is there %v", w.regular("pending"), w.owner(), exists(w.state(filepath.Base(draft))))
+	}
+}
+
 // The commands a person types, by the names our messages give them, through the
 // Bash tool as the model would run what they say.
 func TestSnapshotAndReloadCommands(t *testing.T) {

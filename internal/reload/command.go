@@ -3,6 +3,8 @@ package reload
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -54,7 +56,7 @@ func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
 	doc := strings.TrimPrefix(strings.ToValidUTF8(string(data), "\ufffd"), "\ufeff")
 	switch {
 	case strings.TrimSpace(doc) == "":
-		return Written{}, problem.Input("hand it in as Markdown: ccreload reload write <<'DIGEST' … DIGEST", textEmptyDigest)
+		return Written{}, problem.Input("hand it in as Markdown, on standard input or with --from FILE", textEmptyDigest)
 	case len(doc) > MaxDigest:
 		return Written{}, problem.Input("a digest is a page of under 30 lines", "%s", textLargeDigest(MaxDigest))
 	}
@@ -106,6 +108,41 @@ func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
 	}
 	w.Unkept = historyProblem(dir)
 	return w, nil
+}
+
+// Draft returns what a file holds for Write. A path that leads to nothing here is one
+// in the project: the shell of a session may have moved elsewhere.
+func (d Store) Draft(path string) ([]byte, error) {
+	data, err := state.ReadFile(d.draftPath(path), MaxDigest)
+	if err != nil {
+		return nil, problem.AsInput(fmt.Errorf("the digest cannot be read: %w", err))
+	}
+	return data, nil
+}
+
+func (d Store) draftPath(path string) string {
+	if here, err := filepath.Abs(path); err == nil {
+		if _, err := os.Stat(here); err == nil || filepath.IsAbs(path) {
+			return here
+		}
+	}
+	return filepath.Join(d.Project, path)
+}
+
+// DropDraft removes the file that Draft has read, where it was made for that.
+func (d Store) DropDraft(path string) {
+	if path == "" {
+		return
+	}
+	path = d.draftPath(path)
+	name := filepath.Base(path)
+	if !strings.HasPrefix(name, draftPrefix) || !strings.HasSuffix(name, draftSuffix) ||
+		state.RealPath(filepath.Dir(path)) != state.RealPath(dirOf(d.Project).Path("")) {
+		return
+	}
+	if err := os.Remove(path); err != nil {
+		d.Env.Log("the draft was not removed", "error", err.Error())
+	}
 }
 
 // keepsGood reports whether the digest that is there says something, and is not

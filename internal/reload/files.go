@@ -46,6 +46,11 @@ const (
 	// A foreign session's digest, set aside, is session.ID.md.
 	sidePrefix = "session."
 	sideSuffix = ".md"
+
+	// What the model writes for `ccreload reload write --from` is draft-SESSION.md: a
+	// name that the host's tool need not read before, and that no repository can bring.
+	draftPrefix = "draft-"
+	draftSuffix = ".md"
 )
 
 // Records of our own: what the formats above have no place for.

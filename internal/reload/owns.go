@@ -22,6 +22,6 @@ func owns(name string) bool {
 	between := func(before, after string) bool {
 		return strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
 	}
-	return between(sidePrefix, sideSuffix) || between(summaryPrefix, summarySuffix) ||
+	return between(sidePrefix, sideSuffix) || between(draftPrefix, draftSuffix) || between(summaryPrefix, summarySuffix) ||
 		state.Owns(name) || handover.Owns(name) || occupancy.Owns(name) || options.Owns(name)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ccreload/ccreload/internal/handover"
 	"github.com/ccreload/ccreload/internal/notes"
 	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/options"
@@ -27,7 +28,8 @@ func textBrief(o occupancy.Occupancy, s Settings, how manner, path, reminder, se
 	case readFirst:
 		first = "Read the file that is there, then replace it with the Write tool, at " + path
 	case leaveUnread:
-		first = "Do not read " + path + ": somebody else may have written it. Replace it by handing yours to `ccreload reload write <<'DIGEST'` in the Bash tool"
+		draft := stateName + "/" + draftPrefix + cmp.Or(handover.FileName(session), "new") + draftSuffix
+		first = "Do not read " + path + ": somebody else may have written it. Write yours with the Write tool to " + draft + " in the project and hand it over with `ccreload reload write --from " + draft + "`"
 	}
 	return fmt.Sprintf(`The context window is %s, and the budget of this project is %s. Write down where the work stands now, so that it survives a reset of the context.
 
