@@ -11,6 +11,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/goccy/go-yaml/token"
+
 	"github.com/ccreload/ccreload/internal/host"
 )
 
@@ -300,7 +302,11 @@ func (d *document) explain(base string, whole rule, found []violation) (ps Probl
 			for _, w := range v.want.([]any) {
 				words = append(words, articled[w.(string)])
 			}
-			report(path, "want %s, found %s%s", host.Either(words), articled[typeOf(v.got)], note)
+			found := articled[typeOf(v.got)]
+			if n, ok := v.got.(string); ok && d.isNumber(path) {
+				found = "one that is too large, " + n
+			}
+			report(path, "want %s, found %s%s", host.Either(words), found, note)
 		case "pattern":
 			report(path, "%q does not fit: want %s", v.got, want)
 		case "enum":
@@ -331,6 +337,13 @@ func (d *document) explain(base string, whole rule, found []violation) (ps Probl
 		}
 	}
 	return ps
+}
+
+// isNumber reports whether what stands at path is written as a number, which the
+// library takes for text where no type of Go holds it.
+func (d *document) isNumber(path string) bool {
+	t := d.places[path]
+	return t != nil && t.Type == token.StringType && compiled(`^[-+]?[0-9.]+([eE][-+]?[0-9]+)?$`).MatchString(t.Value)
 }
 
 func digits(n any, precision int) string { return strconv.FormatFloat(n.(float64), 'f', precision, 64) }

@@ -111,9 +111,35 @@ func (d *document) decode(v any) error {
 func (d *document) fromYAML(err error) finding {
 	var placed yaml.Error
 	if errors.As(err, &placed) {
-		return d.atToken(placed.GetToken(), placed.GetMessage())
+		return d.atToken(placed.GetToken(), reworded(placed.GetMessage()))
 	}
 	return finding{File: d.file, Message: strings.TrimSpace(err.Error())}
+}
+
+// wordings say, of what the YAML library has found, what to do about it.
+var wordings = []struct{ theirs, ours string }{
+	{`^found character '\t'.*`, "a tab stands here: indent with spaces"},
+	{`^value is not allowed in this context\. .*`, "something stands behind a value that has ended: put text with quotes in it into the other kind of quotes"},
+	{`^value is not allowed in this context$`, "this does not belong here: is it indented like the lines around it?"},
+	{`^mapping value is not allowed in this context$`, `a second ": " follows on this line: put text that has one into quotes`},
+	{`^(non-map value is specified|unexpected key name)$`, "want KEY: VALUE, with a space behind the colon"},
+	{`^('(.)' or '(.)' must be specified)$`, "$2 or $3 is missing before this"},
+	{`^(?:could not find flow mapping end token|sequence end token) '?(.)'?.*`, "the $1 of this is missing"},
+	{`^could not find end character of (\S+)-quoted text$`, "text in $1 quotes begins here and does not end"},
+	{`^'(.)' is a reserved character$`, "text cannot begin with $1: put it into quotes"},
+	{`^could not find alias "(.*)"$`, `nothing is called &$1: put text that begins with * into quotes`},
+	{`^mapping key (".*") already defined at \[(\d+):\d+\]$`, "the key $1 is here twice, first in line $2"},
+	{`^(unexpected scalar value type|found an invalid key for this map|unexpected map key.*|undefined map key)$`, "a key has to be text"},
+}
+
+// reworded returns a message of the YAML library in words that say what to do.
+func reworded(message string) string {
+	for _, w := range wordings {
+		if re := compiled(w.theirs); re.MatchString(message) {
+			return re.ReplaceAllString(message, w.ours)
+		}
+	}
+	return message
 }
 
 // keySuffix, after the path of a value, means its key.

@@ -202,6 +202,7 @@ func TestForeignRefuses(t *testing.T) {
 		"ours needs more":      {"{name: empty, runtime: none}", "{name: empty}", `1:1: "platforms" is missing`},
 		"agent twice":          {"    agents:\n", "    agents:\n      - {name: a, description: x, body: a.md}\n", `duplicate agent "a"`},
 		"key of plugin.json":   {"    files: files\n", "    files: files\n    mcpServers: {}\n", "unknown key \"mcpServers\"; it goes into `host:`"},
+		"like one of another":  {"    files: files\n", "    files: files\n    mcpServer: {}\n", "unknown key \"mcpServer\"; did you mean \"mcpServers\", which goes into `host:`?"},
 		"key of frontmatter":   {"extra: {context: fork,", "context: fork, extra: {", "unknown key \"context\"; it goes into `extra:`"},
 		"key of a handler":     {"run: {type: prompt, prompt: Is it done?, timeout: 0.5}", "type: prompt, prompt: Is it done?", "unknown key \"prompt\"; it goes into `run:`"},
 		"spaces in a name":     {"name: 3_in.One", "name: 3 in One", `"3 in One" does not fit`},

@@ -250,15 +250,23 @@ var articled = map[string]string{
 }
 
 // goesInto returns the end of a sentence about a key that one of the known keys
-// has below it.
+// has below it, or one like it where no known key is like it.
 func goesInto(known rule, key string) string {
+	like := ""
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		r, _ := known[name].(rule)
-		if inner, _ := r["properties"].(rule); inner[key] != nil {
+		inner, _ := r["properties"].(rule)
+		if inner[key] != nil {
 			return fmt.Sprintf("; it goes into `%s:`", name)
 		}
+		if near := host.Nearest(key, slices.Sorted(maps.Keys(inner))); near != "" && like == "" {
+			like = fmt.Sprintf("; did you mean %q, which goes into `%s:`?", near, name)
+		}
 	}
-	return ""
+	if host.Nearest(key, slices.Sorted(maps.Keys(known))) != "" {
+		return ""
+	}
+	return like
 }
 
 // didYouMean returns the end of a sentence about an unknown word: the nearest
