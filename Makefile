@@ -81,8 +81,8 @@ generate: build ## write marketplace/ and the generated tables from gen/manifest
 	bin/ccreload-gen generate
 
 .PHONY: fields
-fields: ## write gen/fields.json from gen/fields.yaml
-	go test -count 1 -run TestFieldsJSON ./gen -update
+fields: ## write gen/fields.json and gen/events.json from gen/fields.yaml and gen/manifest.yaml
+	go test -count 1 -run 'TestFieldsJSON|TestEventsJSON' ./gen -update
 
 .PHONY: check
 check: build ## fail when a generated file is not what the manifest says

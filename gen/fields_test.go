@@ -47,6 +47,35 @@ func TestFieldsJSON(t *testing.T) {
 	}
 }
 
+// events.json is what manifest.yaml says; `make fields` writes it.
+func TestEventsJSON(t *testing.T) {
+	t.Parallel()
+	data, err := source.ReadFile("manifest.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := decode(ManifestPath, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := events{}
+	for _, p := range m.Plugins {
+		for _, h := range p.Hooks {
+			declared[p.Name] = append(declared[p.Name], h.Event)
+		}
+	}
+	want := encode(declared)
+	if *update {
+		if err := os.WriteFile("events.json", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(eventsJSON, want) {
+		t.Error("events.json is not what manifest.yaml says: run `make fields`")
+	}
+}
+
 // Whatever the schemas ask for is looked at, and every pattern can be read.
 func TestRulesAreKnown(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,8 @@
 package gen
 
 import (
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -8,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/goccy/go-yaml"
 
 	"github.com/ccreload/ccreload/internal/host"
 )
@@ -24,25 +24,20 @@ type rules struct {
 // events are what the runtime answers, by plugin.
 type events map[string][]host.Event
 
+// eventsJSON is which events the manifest of this program has hooks for. Reading the
+// manifest itself would take as long as reading a fork's. `make fields` writes it.
+//
+//go:embed events.json
+var eventsJSON []byte
+
 // stockEvents returns what the manifest declares that this program was built
 // with. The runtime of the same version answers just that, as a test of package
 // cli proves.
-var stockEvents = sync.OnceValue(func() events {
-	data, err := source.ReadFile("manifest.yaml")
-	var m manifest
-	if err == nil {
-		err = yaml.Unmarshal(data, &m)
-	}
-	if err != nil {
+var stockEvents = sync.OnceValue(func() (answered events) {
+	if err := json.Unmarshal(eventsJSON, &answered); err != nil {
 		panic(err) // compiled in
 	}
-	out := events{}
-	for _, p := range m.Plugins {
-		for _, h := range p.Hooks {
-			out[p.Name] = append(out[p.Name], h.Event)
-		}
-	}
-	return out
+	return answered
 })
 
 func (r *rules) report(path, format string, args ...any) {
