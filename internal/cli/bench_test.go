@@ -316,6 +316,13 @@ func BenchmarkOtherHostAgainstEmptyProgram(b *testing.B) {
 // BenchmarkStopThroughLauncher starts the shell script of the plugin, which
 // finds the runtime where an installation has it, beside itself.
 func BenchmarkStopThroughLauncher(b *testing.B) {
+	subject := bundled(b)
+	pair(b, empty(b, subject), subject, 2.6)
+}
+
+// bundled is a Stop through the launcher of a plugin with the runtime in it.
+func bundled(b *testing.B) process {
+	b.Helper()
 	subject := stopHook(b, "", 50<<20)
 	bin := filepath.Join(b.TempDir(), "bin")
 	if err := os.Mkdir(bin, 0o755); err != nil {
@@ -334,7 +341,27 @@ func BenchmarkStopThroughLauncher(b *testing.B) {
 		}
 	}
 	subject.argv[0] = filepath.Join(bin, "ccreload")
-	pair(b, empty(b, subject), subject, 2.6)
+	return subject
+}
+
+// BenchmarkServedPluginAgainstBundle starts the plugin that an installed program has
+// written. The host copies either: how a file was written decides what it costs to
+// map it.
+func BenchmarkServedPluginAgainstBundle(b *testing.B) {
+	base, subject := bundled(b), stopHook(b, "", 50<<20)
+	_, dir := process{
+		argv: []string{build(b).runtime, "plugin-dir", "cc-reload"},
+		env:  []string{"HOME=" + b.TempDir(), "PATH=" + os.Getenv("PATH")},
+	}.run(b)
+	subject.argv[0] = filepath.Join(strings.TrimSpace(dir), "bin", "ccreload")
+	for _, p := range []process{base, subject} {
+		bin := filepath.Join(b.TempDir(), "bin")
+		if err := os.CopyFS(bin, os.DirFS(filepath.Dir(p.argv[0]))); err != nil {
+			b.Fatal(err)
+		}
+		p.argv[0] = filepath.Join(bin, "ccreload")
+	}
+	pair(b, base, subject, 1.1)
 }
 
 // BenchmarkStopWithoutReply has a transcript of 36 MB in which no reply stands. A Stop

@@ -385,4 +385,22 @@ func TestBundleZip(t *testing.T) {
 	s := w.open()
 	s.say("split the parser", fakeapi.Say("Split.").At(46*percent))
 	s.see(`cc-reload: context 46 ?%`)
+	s.exit()
+
+	// And for a network without a way out, as docs/companies.md says.
+	if _, err := exec.LookPath("unzip"); err != nil {
+		t.Skip(err)
+	}
+	w.flags = nil
+	programs := filepath.Join(w.dir, "programs")
+	w.mkdir(programs)
+	w.check(os.Symlink(setup.client, filepath.Join(programs, "claude")))
+	w.check(os.Symlink(zips[0], filepath.Join(w.project, filepath.Base(zips[0]))))
+	w.env["PATH"] = programs + ":" + os.Getenv("PATH")
+	if r := w.exec("/bin/sh", "-ec", w.shown("companies.md", "catalogue/.claude-plugin")); r.code != 0 {
+		t.Fatalf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	s = w.open()
+	s.say("join the parser", fakeapi.Say("Joined.").At(46*percent))
+	s.see(`cc-reload: context 46 ?%`)
 }

@@ -305,7 +305,7 @@ func (s *site) reached(host string) bool {
 	return !s.offline && slices.Contains(siteHosts, host)
 }
 
-var siteHosts = []string{"github.com", "raw.githubusercontent.com"}
+var siteHosts = []string{"github.com", "raw.githubusercontent.com", "mirror.example.com"}
 
 // secure gives the client a site as a company does: a proxy that leads there, and
 // an authority to trust. Nothing else is told the launcher.

@@ -40,6 +40,7 @@ func (w *world) open(args ...string) *screen {
 	w.screens = append(w.screens, s)
 
 	command := append([]string{"env", "-i"}, w.environ()...)
+	command = append(command, w.within...)
 	command = append(command, setup.client, "--debug-file", filepath.Join(w.dir, "client", n+".log"))
 	command = append(append(command, w.flags...), args...)
 	w.mkdir(filepath.Join(w.dir, "client"))

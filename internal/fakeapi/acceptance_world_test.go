@@ -47,6 +47,7 @@ type world struct {
 	api     *fakeapi.Server
 	env     map[string]string // on top of the clean environment
 	flags   []string          // given to every session
+	within  []string          // a program that starts the client of every session
 	screens []*screen
 }
 
