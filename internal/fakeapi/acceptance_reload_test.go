@@ -536,7 +536,7 @@ func TestSnapshotAsksNobody(t *testing.T) {
 	both.Tools = append(both.Tools, runs("ccreload reload write --arm --from "+draft).Tools...)
 	s.say("/cc-reload:snapshot", both, fakeapi.Say("Saved."))
 	r := w.request("the text of /cc-reload:snapshot", 0, func(r fakeapi.Request) bool { return r.Kind == fakeapi.Main && r.Has("Save where this session stands") })
-	if !r.Has("`ccreload reload write --arm --from "+draft+"`") {
+	if !r.Has("`ccreload reload write --arm --from " + draft + "`") {
 		t.Error("/cc-reload:snapshot does not name the command with the draft of the session")
 	}
 	if !w.regular("pending") || w.owner() != id || exists(w.state(filepath.Base(draft))) {
