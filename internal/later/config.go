@@ -83,7 +83,7 @@ func ReadConfig(app string, p host.Profile) Config {
 // to a value that does not fit, has the default of the profile.
 func ParseConfig(data []byte, p host.Profile) Config {
 	r := configReader{profile: p}
-	r.scan(strings.TrimPrefix(string(data), "\uFEFF"))
+	r.scan(string(state.Text(data)))
 	c := Config{
 		Watch:           list(r.text("paths_watch")),
 		QueuePath:       r.queuePath(),

@@ -514,6 +514,9 @@ func TestConfig(t *testing.T) {
 	if len(c.Problems) != 0 || c.Model != "opus" || !c.Writes || !slices.Equal(c.Watch, []string{"/a", "/b"}) || c.MaxAgents != 4 || len(c.Hours) != 1 || c.BudgetUSD != "2.50" {
 		t.Errorf("%+v", c)
 	}
+	if c := ParseConfig([]byte("\xff\xfeP\x00L\x00A\x00N\x00=\x00g\x00o\x00l\x00d\x00"), w.profile); len(c.Problems) != 1 || !strings.HasPrefix(c.Problems[0], `PLAN is "gold"`) {
+		t.Errorf("as PowerShell writes it: %q", c.Problems)
+	}
 	for line, want := range map[string]string{
 		"DISPATCH_MAX_AGENT=2":                   "there is no setting DISPATCH_MAX_AGENT; did you mean DISPATCH_MAX_AGENTS?",
 		"DISPATCH_MAX_AGENTS=0":                  `DISPATCH_MAX_AGENTS is "0"; it takes`,

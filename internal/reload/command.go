@@ -53,7 +53,7 @@ const MaxDigest = maxFile
 // missing is no reason to refuse it. One that says nothing at all does not take
 // the place of one that does, and otherwise the transcript is asked for help.
 func (d Store) Write(data []byte, intent string, arm bool) (Written, error) {
-	doc := strings.TrimPrefix(strings.ToValidUTF8(string(data), "\ufffd"), "\ufeff")
+	doc := strings.ToValidUTF8(string(state.Text(data)), "\ufffd")
 	switch {
 	case strings.TrimSpace(doc) == "":
 		return Written{}, problem.Input("hand it in as Markdown, on standard input or with --from FILE", textEmptyDigest)

@@ -28,6 +28,7 @@ func TestWriteTakesWhatItCan(t *testing.T) {
 		"whole":              {page, "", []string{"intent: x\n", `session_id: "s1"`, "updated_at: ", "- d\n"}, 0, false},
 		"intent given":       {page, "y: \"z\"", []string{`intent: "y: \"z\""`}, 0, false},
 		"byte order mark":    {"\ufeff" + page, "", []string{"---\nintent: x\n"}, 0, false},
+		"UTF-16":             {"\xff\xfe" + strings.Join(strings.Split(page, ""), "\x00") + "\x00", "", []string{"---\nintent: x\n", "- d\n"}, 0, false},
 		"CRLF":               {strings.ReplaceAll(page, "\n", "\r\n"), "", []string{"intent: x\r\n", "- d\r\n"}, 0, false},
 		"not UTF-8":          {page + "\xff\xfe", "", []string{"- d\n\ufffd"}, 0, false},
 		"no frontmatter":     {"just words", "", []string{"just words\n", `session_id: "s1"`}, 5, false},

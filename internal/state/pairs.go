@@ -16,8 +16,7 @@ type Pairs struct{ lines []string }
 
 // ParsePairs reads data. A byte order mark and CRLF line ends are accepted.
 func ParsePairs(data []byte) Pairs {
-	s := strings.TrimPrefix(string(data), "\ufeff")
-	s = strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	s := strings.TrimSuffix(strings.ReplaceAll(string(Text(data)), "\r\n", "\n"), "\n")
 	if s == "" {
 		return Pairs{}
 	}
