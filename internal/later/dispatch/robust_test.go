@@ -164,8 +164,7 @@ func TestOutputStaysOutside(t *testing.T) {
 func TestStateOutOfReach(t *testing.T) {
 	w := newWorld(t)
 	w.add("", "read a")
-	gate := filepath.Join(w.dir, "gate")
-	w.plan(`while [ ! -e '` + gate + `' ]; do sleep 0.01; done; all DONE "read"`)
+	release := w.hold(`all DONE "read"`)
 	w.tick()
 	file := filepath.Join(w.app(), later.StateFile)
 	good := w.read(file)
@@ -182,7 +181,7 @@ func TestStateOutOfReach(t *testing.T) {
 		t.Errorf("the agent is gone: %v %v", list, err)
 	}
 	w.put(file, good)
-	w.put(gate, "")
+	release()
 	w.ended()
 	w.look()
 	if !strings.Contains(w.queue(), "[x]") {

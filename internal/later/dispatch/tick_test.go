@@ -18,7 +18,7 @@ func TestReadOnly(t *testing.T) {
 	w := newWorld(t)
 	w.add("", "look at the parser")
 	w.add("Docs", "read the readme")
-	w.plan(`if has parser; then all DONE "it is fine"; else all "FAILED (no readme)" "gave up"; fi`)
+	release := w.hold(`if has parser; then all DONE "it is fine"; else all "FAILED (no readme)" "gave up"; fi`)
 	before := w.files(w.repo)
 	r := w.tick()
 	if strings.Join(r.Started, " ") != "default of my repo Docs of my repo" || r.Running != 2 || w.watched != 1 {
@@ -27,6 +27,7 @@ func TestReadOnly(t *testing.T) {
 	if r := w.tick(); len(r.Started) != 0 {
 		t.Errorf("started twice: %+v", r)
 	}
+	release()
 	w.ended()
 	r = w.look()
 	if len(r.Ended) != 2 || r.Running != 0 {

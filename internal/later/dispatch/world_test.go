@@ -141,6 +141,13 @@ func (w *world) git(args ...string) string {
 }
 
 func (w *world) plan(shell string) { w.put(filepath.Join(w.bin, "plan"), shell) }
+
+// hold is plan, with agents that do nothing until the function returned is called.
+func (w *world) hold(shell string) (release func()) {
+	gate := filepath.Join(w.dir, "gate")
+	w.plan("while [ ! -e '" + gate + "' ]; do sleep 0.01; done; " + shell)
+	return func() { w.put(gate, "") }
+}
 func (w *world) set(lines ...string) {
 	w.put(filepath.Join(w.app(), later.ConfigFile), strings.Join(lines, "\n")+"\n")
 }
