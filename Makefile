@@ -67,11 +67,11 @@ fuzz: ## run every fuzz target for a moment (FUZZTIME=10s)
 lint: ## gofumpt, go vet for three systems, staticcheck, deadcode, shellcheck, actionlint
 	@out=$$($(TOOL) gofumpt -l .); [ -z "$$out" ] || { echo "gofumpt: $$out"; exit 1; }
 	for os in linux darwin windows; do GOOS=$$os go vet ./... || exit 1; done
-	go vet -tags acceptance,patient ./...
+	go vet -tags acceptance,patient,wine ./...
 	$(TOOL) staticcheck ./...
 	@out=$$($(TOOL) deadcode -test ./...); [ -z "$$out" ] || { echo "$$out"; exit 1; }
 	shellcheck -s sh marketplace/plugins/*/bin/ccreload
-	shellcheck .ci/run .ci/packages .ci/wine
+	shellcheck .ci/run .ci/packages .ci/wine .ci/wine-client .ci/wine-prefix
 	$(TOOL) actionlint
 	@# the variables of the host are named in one place
 	@! git grep -nE '"(CLAUDE|ANTHROPIC)_[A-Z_]+"' -- 'cmd/*.go' 'internal/*.go' ':!internal/host' ':!*_test.go'
