@@ -57,7 +57,7 @@ type builds map[string][]byte
 // or a download. What the release of another project is held to has its pinned
 // sums, wherever it comes from.
 func (p *Project) collect(from Bundling) (found builds, sums []checksum, missing []string, err error) {
-	pinned, err := readChecksums(p.root.FS())
+	pinned, err := readChecksums(p.files)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -241,7 +241,7 @@ func (p *Project) Bundle(from Bundling) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.tree, p.warnings, err = emit(p.manifest, p.root.FS(), append([]checksum{}, sums...)); err != nil {
+	if p.tree, p.warnings, err = emit(p.manifest, p.files, append([]checksum{}, sums...)); err != nil {
 		return nil, err
 	}
 	if err := p.Released(); err != nil {
@@ -255,7 +255,7 @@ func (p *Project) Bundle(from Bundling) (*Bundle, error) {
 	if !from.Record {
 		return b, nil
 	}
-	releases, err := readReleases(p.root.FS())
+	releases, err := readReleases(p.files)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func (p *Project) Bundle(from Bundling) (*Bundle, error) {
 	if len(sums) > 0 {
 		notes[checksumsPath] = file{Data: listed(sums), Mode: 0o644}
 	}
-	if _, err = write(p.root, notes, nil, ""); err != nil {
+	if _, err = write(p.files, notes, nil, ""); err != nil {
 		return nil, err
 	}
 	_, err = p.Generate()

@@ -177,6 +177,6 @@ func begin(dir string, t tree) error {
 			return problem.Input(otherDir, "%q has a file %q already", dir, p)
 		}
 	}
-	_, err = write(root, t, nil, ManifestPath)
+	_, err = write(&rootFS{root: root}, t, nil, ManifestPath)
 	return err
 }

@@ -15,6 +15,7 @@ import (
 type Project struct {
 	dir      string
 	root     *os.Root
+	files    *rootFS // in root
 	manifest *manifest
 	tree     tree
 	warnings Problems
@@ -55,19 +56,22 @@ func open(dir string, answered func() events) (*Project, error) {
 	if err != nil {
 		return nil, problem.Input(nameProject, "%q cannot be opened: %w", dir, Cause(err))
 	}
-	p := &Project{dir: dir, root: root}
+	p := &Project{dir: dir, root: root, files: &rootFS{root: root}}
 	if err := p.emit(answered); err != nil {
-		root.Close()
+		p.Close()
 		return nil, err
 	}
 	return p, nil
 }
 
 // Close releases the directory.
-func (p *Project) Close() error { return p.root.Close() }
+func (p *Project) Close() error {
+	p.files.Close()
+	return p.root.Close()
+}
 
 func (p *Project) emit(answered func() events) error {
-	data, err := readFile(p.root.FS(), "", ManifestPath)
+	data, err := readFile(p.files, "", ManifestPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return problem.Input(nameProject, "there is no %s in %q", ManifestPath, p.dir)
 	} else if err != nil {
@@ -76,14 +80,14 @@ func (p *Project) emit(answered func() events) error {
 	if p.manifest, err = decode(ManifestPath, data, answered); err != nil {
 		return err
 	}
-	p.tree, p.warnings, err = emit(p.manifest, p.root.FS(), nil)
+	p.tree, p.warnings, err = emit(p.manifest, p.files, nil)
 	return err
 }
 
 // Released returns a Problem for each plugin that was released in this
 // version with other content (case F19).
 func (p *Project) Released() error {
-	releases, err := readReleases(p.root.FS())
+	releases, err := readReleases(p.files)
 	if err != nil {
 		return err
 	}
@@ -100,11 +104,11 @@ func (p *Project) Generate() ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	inv, err := readInventory(p.root.FS())
+	inv, err := readInventory(p.files)
 	if err != nil {
 		return nil, err
 	}
-	return write(p.root, files, inv.Files, inventoryPath)
+	return write(p.files, files, inv.Files, inventoryPath)
 }
 
 // Docs writes only docs/options.md and the tables of README.md. The inventory
@@ -118,7 +122,7 @@ func (p *Project) Docs() ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return write(p.root, files, nil, "")
+	return write(p.files, files, nil, "")
 }
 
 // Check returns how the files on disk differ from what Generate would write.
@@ -127,12 +131,12 @@ func (p *Project) Check() ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compare(p.root.FS(), files)
+	return compare(p.files, files)
 }
 
 // withReadme returns t with README.md when its tables are out of date.
 func (p *Project) withReadme(t tree) (tree, error) {
-	data, err := readFile(p.root.FS(), "", readmePath)
+	data, err := readFile(p.files, "", readmePath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	} else if err != nil {

@@ -149,7 +149,7 @@ func (m *manifest) pins(prog program, sums []checksum) (out []checksum) {
 // sha256 of its release is known, and warnings for platforms without one. Our own
 // runtime has none until it is released.
 func (p *Project) Unpinned() (warnings Problems, err error) {
-	sums, err := readChecksums(p.root.FS())
+	sums, err := readChecksums(p.files)
 	if err != nil {
 		return nil, err
 	}

@@ -32,8 +32,8 @@ type Change struct {
 //
 // The file called last comes last, so that a run that was killed is known to
 // have been: the next one finishes what it began.
-func write(root *os.Root, t tree, stale map[string]string, last string) ([]Change, error) {
-	w := &writer{root: root}
+func write(files *rootFS, t tree, stale map[string]string, last string) ([]Change, error) {
+	w := &writer{rootFS: files}
 	defer w.discard()
 	for _, p := range t.paths() {
 		if p == last {
@@ -61,7 +61,7 @@ func write(root *os.Root, t tree, stale map[string]string, last string) ([]Chang
 func byPath(a, b Change) int { return strings.Compare(a.Path, b.Path) }
 
 type writer struct {
-	root  *os.Root
+	*rootFS
 	steps []step
 	done  []Change
 }
@@ -73,7 +73,7 @@ type step struct{ temp, path, what, hash string }
 func (w *writer) stage(p string, f file) error {
 	temp := path.Join(path.Dir(p), "."+path.Base(p)+".new")
 	what := "updated"
-	switch info, err := w.root.Lstat(p); {
+	switch info, err := w.Lstat(p); {
 	case errors.Is(err, fs.ErrNotExist):
 		what = "added"
 	case err != nil:
@@ -81,7 +81,7 @@ func (w *writer) stage(p string, f file) error {
 	case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
 		return problem.Input(moveAway, "%q is %s", p, host.FileKind(info.Mode()))
 	case info.Mode().IsRegular() && sameMode(info.Mode(), f.Mode):
-		if old, err := w.root.ReadFile(p); err == nil && bytes.Equal(old, f.Data) {
+		if old, err := w.ReadFile(p); err == nil && bytes.Equal(old, f.Data) {
 			return nil
 		}
 	}
@@ -109,7 +109,7 @@ const moveAway = "move it away and run the command again"
 
 // unwritable says why p could not be written and what to do about it.
 func (w *writer) unwritable(p string, err error) error {
-	if blocked := blockedBy(w.root.FS(), p); blocked != nil {
+	if blocked := blockedBy(w, p); blocked != nil {
 		return blocked
 	}
 	hint := "put that right and run the command again"
@@ -124,6 +124,7 @@ func (w *writer) unwritable(p string, err error) error {
 
 // commit takes the steps.
 func (w *writer) commit() error {
+	w.Close()
 	for ; len(w.steps) > 0; w.steps = w.steps[1:] {
 		s := w.steps[0]
 		var err error
@@ -131,7 +132,7 @@ func (w *writer) commit() error {
 			err = w.root.Rename(s.temp, s.path)
 		} else if _, gone := w.root.Lstat(s.path); gone != nil {
 			continue
-		} else if data, bad := readFile(w.root.FS(), "", s.path); bad != nil || hash(data) != s.hash {
+		} else if data, bad := readFile(w, "", s.path); bad != nil || hash(data) != s.hash {
 			s.what = "kept"
 		} else if err = w.root.Remove(s.path); err == nil {
 			w.prune(path.Dir(s.path))
@@ -146,6 +147,7 @@ func (w *writer) commit() error {
 
 // discard removes what was staged and not put in place.
 func (w *writer) discard() {
+	w.Close()
 	for _, s := range w.steps {
 		if s.temp != "" {
 			_ = w.root.Remove(s.temp)

@@ -265,7 +265,7 @@ func TestUnwritableSaysWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	w := &writer{root: root}
+	w := &writer{rootFS: &rootFS{root: root}}
 	at := func(err error) error { return &os.PathError{Op: "openat", Path: "x", Err: err} }
 	for _, tt := range []struct {
 		path string
@@ -302,7 +302,7 @@ func TestGenerateHeals(t *testing.T) {
 		}
 		p := project(t, dir)
 		// As write does it, and dead after k files.
-		w := &writer{root: p.root}
+		w := &writer{rootFS: p.files}
 		for _, name := range p.tree.paths() {
 			if err := w.stage(name, p.tree[name]); err != nil {
 				t.Fatal(err)
