@@ -342,7 +342,7 @@ func (d *document) explain(base string, whole rule, found []violation) (ps Probl
 // isNumber reports whether what stands at path is written as a number, which the
 // library takes for text where no type of Go holds it.
 func (d *document) isNumber(path string) bool {
-	t := d.places[path]
+	t := d.place(path)
 	return t != nil && t.Type == token.StringType && compiled(`^[-+]?[0-9.]+([eE][-+]?[0-9]+)?$`).MatchString(t.Value)
 }
 

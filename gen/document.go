@@ -17,8 +17,18 @@ type document struct {
 	file  string
 	lines []string
 	body  ast.Node
-	// Where each value stands, by a path such as /plugins/0/name.
+	// Where each value stands, by a path such as /plugins/0/name; see place.
 	places map[string]*token.Token
+}
+
+// place returns where the value at path begins, nil where none is. Most runs ask
+// for none.
+func (d *document) place(path string) *token.Token {
+	if d.places == nil && d.body != nil {
+		d.places = map[string]*token.Token{}
+		d.places[""], _ = d.index("", d.body)
+	}
+	return d.places[path]
 }
 
 // parse reads data, which must hold one document. The error is Problems.
@@ -27,7 +37,7 @@ func parse(file string, data []byte) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &document{file: file, lines: strings.Split(text, "\n"), places: map[string]*token.Token{}}
+	d := &document{file: file, lines: strings.Split(text, "\n")}
 	tokens := lexer.Tokenize(text)
 	if err := d.refused(tokens); err != nil {
 		return nil, err
@@ -43,7 +53,6 @@ func parse(file string, data []byte) (*document, error) {
 		return nil, Problems{d.atToken(parsed.Docs[1].Start, "a second document begins here: a file may hold only one")}
 	}
 	d.body = parsed.Docs[0].Body
-	d.places[""], _ = d.index("", d.body)
 	return d, nil
 }
 
@@ -149,10 +158,10 @@ const keySuffix = "/#key"
 // A path that leads nowhere, as to a key that is missing, is reported at the
 // last element that exists.
 func (d *document) problem(path, format string, args ...any) finding {
-	for path != "" && d.places[path] == nil {
+	for path != "" && d.place(path) == nil {
 		path = path[:strings.LastIndex(path, "/")]
 	}
-	return d.atToken(d.places[path], fmt.Sprintf(format, args...))
+	return d.atToken(d.place(path), fmt.Sprintf(format, args...))
 }
 
 func (d *document) atToken(t *token.Token, message string) finding {

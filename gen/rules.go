@@ -94,7 +94,7 @@ func (r *rules) prices(path string, prices []host.Price) {
 func (r *rules) plugin(path string, m *manifest, p *plugin) {
 	if p.elsewhere() {
 		for _, key := range []string{"title", "runtime", "license", "author", "repository", "readme", "icon", "files", "network", "options", "hooks", "hooks-description", "commands", "skills", "agents", "host", "unchecked", "prices"} {
-			if r.doc.places[path+"/"+key] != nil {
+			if r.doc.place(path+"/"+key) != nil {
 				r.report(path+"/"+key+keySuffix, "%q is for a plugin that is generated here; with a source, the plugin is fetched from there: what its entry in the marketplace has goes into `entry:`", key)
 			}
 		}
