@@ -107,13 +107,12 @@ func deep(tokens token.Tokens) *token.Token {
 	return nil
 }
 
-// decode fills v, a pointer to a struct, from the document. An unknown key or
-// a value of another type is an error, Problems with its place.
-func (d *document) decode(v any) error {
-	if err := yaml.NewDecoder(strings.NewReader(""), yaml.Strict()).DecodeFromNode(d.body, v); err != nil {
-		return Problems{d.fromYAML(err)}
+// value returns what the document says, as encoding/json would have it.
+func (d *document) value() (v any, err error) {
+	if err := yaml.NodeToValue(d.body, &v); err != nil {
+		return nil, Problems{d.fromYAML(err)}
 	}
-	return nil
+	return v, nil
 }
 
 // fromYAML turns an error of the YAML library into a Problem.

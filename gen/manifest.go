@@ -3,6 +3,7 @@ package gen
 import (
 	"bytes"
 	"cmp"
+	"reflect"
 	"strings"
 
 	"github.com/ccreload/ccreload/internal/host"
@@ -163,13 +164,15 @@ func decode(file string, data []byte, answered func() events) (*manifest, error)
 	if err != nil {
 		return nil, err
 	}
-	if ps := doc.conform("manifest"); len(ps) > 0 {
+	value, err := doc.value()
+	if err != nil {
+		return nil, err
+	}
+	if ps := doc.conformAt("", value, schemas["manifest"]); len(ps) > 0 {
 		return nil, ps.err()
 	}
 	m := &manifest{doc: doc}
-	if err := doc.decode(m); err != nil {
-		return nil, err
-	}
+	fill(reflect.ValueOf(m).Elem(), value)
 	if err := m.check(answered).err(); err != nil {
 		return nil, err
 	}

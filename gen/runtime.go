@@ -28,14 +28,10 @@ type runs struct {
 	Version    string `yaml:"version,omitempty"`
 }
 
-// UnmarshalYAML takes the word none, or a mapping. The schema has seen to the rest.
-func (r *runs) UnmarshalYAML(decode func(any) error) error {
-	if word := ""; decode(&word) == nil {
-		*r = runs{none: true}
-		return nil
-	}
-	type plain runs
-	return decode((*plain)(r))
+// UnmarshalText takes the word none, the only one the schema has.
+func (r *runs) UnmarshalText([]byte) error {
+	r.none = true
+	return nil
 }
 
 // program is what the launcher of a plugin starts. A release of it has one file

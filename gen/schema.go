@@ -3,6 +3,7 @@ package gen
 import (
 	"bytes"
 	_ "embed"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/goccy/go-yaml"
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/problem"
@@ -108,13 +107,9 @@ func ruleOf(t reflect.Type) rule {
 func objectOf(t reflect.Type) rule {
 	properties, required := rule{}, []string{}
 	for _, f := range reflect.VisibleFields(t) {
-		tag, ok := f.Tag.Lookup("yaml")
-		if !ok {
-			tag = f.Tag.Get("json")
-		}
-		key, flags, _ := strings.Cut(tag, ",")
+		key, flags := keyOf(f)
 		if key == "" {
-			continue // embedded, or not in the file
+			continue
 		}
 		r := ruleOf(f.Type)
 		more, ok := fields()[t.Name()+"."+key]
@@ -142,11 +137,56 @@ func objectOf(t reflect.Type) rule {
 	return r
 }
 
+// keyOf returns what a field of a struct is called in a file, and its flags; no key
+// where it is embedded or not there.
+func keyOf(f reflect.StructField) (key, flags string) {
+	tag, ok := f.Tag.Lookup("yaml")
+	if !ok {
+		tag = f.Tag.Get("json")
+	}
+	key, flags, _ = strings.Cut(tag, ",")
+	return key, flags
+}
+
+// fill sets into to v, which conforms to the rule of its type.
+func fill(into reflect.Value, v any) {
+	from, t := reflect.ValueOf(v), into.Type()
+	switch {
+	case v == nil:
+	case from.CanConvert(t):
+		into.Set(from.Convert(t))
+	case t.Kind() == reflect.Pointer:
+		into.Set(reflect.New(t.Elem()))
+		fill(into.Elem(), v)
+	case t.Kind() == reflect.Slice:
+		into.Set(reflect.MakeSlice(t, from.Len(), from.Len()))
+		for i, inner := range v.([]any) {
+			fill(into.Index(i), inner)
+		}
+	case t.Kind() == reflect.Map:
+		into.Set(reflect.MakeMap(t))
+		for key, inner := range v.(map[string]any) {
+			value := reflect.New(t.Elem()).Elem()
+			fill(value, inner)
+			into.SetMapIndex(reflect.ValueOf(key), value)
+		}
+	case from.Kind() == reflect.String:
+		_ = into.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(v.(string))) // it conforms
+	default:
+		all := v.(map[string]any)
+		for _, f := range reflect.VisibleFields(t) {
+			if key, _ := keyOf(f); key != "" {
+				fill(into.FieldByIndex(f.Index), all[key])
+			}
+		}
+	}
+}
+
 // conform reports everything in the document that the schema refuses.
 func (d *document) conform(name string) Problems {
-	var v any
-	if err := yaml.NodeToValue(d.body, &v); err != nil {
-		return Problems{d.fromYAML(err)}
+	v, err := d.value()
+	if err != nil {
+		return problems(err)
 	}
 	return d.conformAt("", v, schemas[name])
 }
