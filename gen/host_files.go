@@ -37,7 +37,7 @@ type hostGroupJSON struct {
 // merge returns v as JSON with the keys of more put in or, with null, taken out,
 // and then those of asIs put in.
 func merge(v any, more, asIs map[string]any) ([]byte, error) {
-	raw, err := json.Marshal(v)
+	raw, err := marshal(v)
 	if err != nil || len(more)+len(asIs) == 0 {
 		return raw, err
 	}
@@ -46,7 +46,7 @@ func merge(v any, more, asIs map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	put := func(key string, value any) error {
-		out[key], err = json.Marshal(value)
+		out[key], err = marshal(value)
 		return err
 	}
 	for key, value := range more {
@@ -62,7 +62,7 @@ func merge(v any, more, asIs map[string]any) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return json.Marshal(out)
+	return marshal(out)
 }
 
 type groupJSON struct {

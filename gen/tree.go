@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ccreload/ccreload/internal/jsonscan"
 	"github.com/ccreload/ccreload/internal/problem"
 )
 
@@ -95,22 +96,55 @@ func readInventory(fsys fs.FS) (inventory, error) {
 // encode returns v as JSON the way every generated file has it: keys sorted,
 // two spaces, characters as they are, one newline at the end.
 func encode(v any) []byte {
-	raw, err := json.Marshal(v)
-	if err == nil {
-		dec := json.NewDecoder(bytes.NewReader(raw))
-		dec.UseNumber()
-		v = nil
-		err = dec.Decode(&v) // maps sort their keys, structs do not
-	}
-	var out bytes.Buffer
-	if err == nil {
-		enc := json.NewEncoder(&out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(v)
-	}
+	raw, err := marshal(v)
 	if err != nil {
 		panic(err) // only plain data of this package comes in
 	}
-	return out.Bytes()
+	return append(layOut(nil, raw, "\n"), '\n')
+}
+
+// marshal is json.Marshal with characters as they are.
+func marshal(v any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}
+
+// layOut appends a JSON value without spaces to out: keys sorted, since encoding/json
+// sorts those of maps and not those of structs, and on a line each. line begins one
+// as deep as the value is.
+func layOut(out, value []byte, line string) []byte {
+	type member struct {
+		name       string
+		key, value []byte
+	}
+	var members []member
+	switch value[0] {
+	case '{':
+		jsonscan.Object(value, func(key, v []byte) {
+			members = append(members, member{jsonscan.Text([]byte(`"` + string(key) + `"`)), key, v})
+		})
+		slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	case '[':
+		jsonscan.Array(value, func(v []byte) { members = append(members, member{value: v}) })
+	}
+	if len(members) == 0 {
+		return append(out, value...)
+	}
+	below := line + "  "
+	for i, m := range members {
+		if i == 0 {
+			out = append(out, value[0])
+		} else {
+			out = append(out, ',')
+		}
+		out = append(out, below...)
+		if value[0] == '{' {
+			out = append(append(append(out, '"'), m.key...), `": `...)
+		}
+		out = layOut(out, m.value, below)
+	}
+	return append(append(out, line...), value[len(value)-1])
 }
