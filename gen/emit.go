@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -179,9 +180,11 @@ func (e *emitter) sections(i int, dir string) {
 	refuse := func(format string, args ...any) {
 		e.ps = append(e.ps, finding{File: templatePath, Message: fmt.Sprintf(format, args...)})
 	}
-	if slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "-- --" }) {
-		refuse("a section has no name: it begins with a line such as -- README.md --")
-		return // the parser does not survive it
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == "-- --" {
+			refuse("a section has no name: it begins with a line such as -- README.md --")
+			return // the parser does not survive it
+		}
 	}
 	archive := txtar.Parse([]byte(text))
 	if len(archive.Files) == 0 && p.ours() {
@@ -200,12 +203,12 @@ func (e *emitter) sections(i int, dir string) {
 			continue
 		}
 		mode := fs.FileMode(0o644)
-		if strings.HasPrefix(f.Name, "bin/") && strings.HasPrefix(string(f.Data), "#!") {
+		if strings.HasPrefix(f.Name, "bin/") && bytes.HasPrefix(f.Data, []byte("#!")) {
 			mode = 0o755
 		}
 		// A condition or a list that came out empty leaves blank lines behind.
-		data := strings.TrimRight(string(f.Data), "\n") + "\n"
-		e.add(file, []byte(data), mode)
+		text := bytes.TrimRight(f.Data, "\n")
+		e.add(file, append(slices.Clip(text), '\n'), mode)
 	}
 }
 

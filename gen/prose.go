@@ -195,6 +195,7 @@ func readTemplate(file, text string, funcs template.FuncMap) (*template.Template
 func executed(t *template.Template, text string, data any) (string, error) {
 	file := t.Name()
 	var out strings.Builder
+	out.Grow(2 * len(text))
 	err := t.Execute(&out, data)
 	if err == nil {
 		return out.String(), nil

@@ -174,9 +174,11 @@ func fill(into reflect.Value, v any) {
 		_ = into.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(v.(string))) // it conforms
 	default:
 		all := v.(map[string]any)
-		for _, f := range reflect.VisibleFields(t) {
-			if key, _ := keyOf(f); key != "" {
-				fill(into.FieldByIndex(f.Index), all[key])
+		for i := range t.NumField() {
+			if f := t.Field(i); f.Anonymous {
+				fill(into.Field(i), v)
+			} else if key, _ := keyOf(f); key != "" {
+				fill(into.Field(i), all[key])
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
@@ -545,10 +546,20 @@ func loose(text string) (v any, err error) {
 		return nil, errors.New("a zero byte")
 	}
 	text = tabbed.ReplaceAllStringFunc(text, func(tabs string) string { return strings.Repeat("  ", len(tabs)) })
-	if deep(lexer.Tokenize(text)) != nil {
+	tokens := lexer.Tokenize(text)
+	if deep(tokens) != nil {
 		return nil, fmt.Errorf("nested more than %d deep", maxDepth)
 	}
-	err = yaml.UnmarshalWithOptions([]byte(text), &v, yaml.AllowDuplicateMapKey())
+	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		return nil, err
+	}
+	for _, doc := range parsed.Docs {
+		if doc.Body != nil {
+			err = yaml.NodeToValue(doc.Body, &v, yaml.AllowDuplicateMapKey())
+			break
+		}
+	}
 	return v, err
 }
 
