@@ -148,6 +148,7 @@ func (w *world) hold(shell string) (release func()) {
 	w.plan("while [ ! -e '" + gate + "' ]; do sleep 0.01; done; " + shell)
 	return func() { w.put(gate, "") }
 }
+
 func (w *world) set(lines ...string) {
 	w.put(filepath.Join(w.app(), later.ConfigFile), strings.Join(lines, "\n")+"\n")
 }
