@@ -254,10 +254,11 @@ func (d *document) left(old string) []notes.OpenItem {
 	})
 }
 
-// first is a command that shows where things stand and changes nothing.
+// command is one that shows where things stand and changes nothing, in any shell
+// that the host has: ls has no options in PowerShell.
 func (d *document) command(notes.Room) []string {
 	if d.Git.absent() {
-		return []string{"```sh", "ls -la", "```"}
+		return []string{"```sh", "ls", "```"}
 	}
 	return []string{"```sh", "git status --short --branch", "```"}
 }
