@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/occupancy"
 	"github.com/ccreload/ccreload/internal/plugin"
@@ -59,7 +61,8 @@ func (a *app) statusLine(only string) {
 	stdin, _ := io.ReadAll(io.LimitReader(a.stdin, maxLinePayload))
 	first := ""
 	if only == "" {
-		first = statusline.First(a.place().First(), stdin, a.host.Shell)
+		place := a.place()
+		first = statusline.First(place.First(), stdin, place.Shells)
 	}
 	p, err := statusline.Decode(stdin)
 	if err == nil && p.Project == "" {
@@ -152,7 +155,21 @@ func (a *app) showHost(p statusline.Payload, places []placed) {
 
 // place is where this user's settings are.
 func (a *app) place() statusline.Place {
-	return statusline.Place{Config: a.host.Config, Home: a.host.Home, Windows: runtime.GOOS == "windows"}
+	return statusline.Place{Config: a.host.Config, Home: a.host.Home, Shells: host.ShellFinder{
+		Windows: runtime.GOOS == "windows",
+		Getenv:  a.env.Getenv,
+		IsFile: func(path string) bool {
+			info, err := os.Stat(path)
+			return err == nil && !info.IsDir() // what the Store installs is no regular file
+		},
+		LookPath: func(program string) string {
+			path, err := exec.LookPath(program)
+			if err != nil {
+				return ""
+			}
+			return path
+		},
+	}}
 }
 
 func (a *app) statuslineInstall() *cobra.Command {

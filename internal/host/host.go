@@ -24,6 +24,7 @@ const (
 	no1MVar        = "CLAUDE_CODE_DISABLE_1M_CONTEXT"
 	executableVar  = "CLAUDE_CODE_EXECPATH"
 	shellVar       = "CLAUDE_CODE_GIT_BASH_PATH"
+	policyVar      = "CLAUDE_CODE_POWERSHELL_RESPECT_EXECUTION_POLICY"
 	effortVar      = "CLAUDE_EFFORT"
 	apiVar         = "ANTHROPIC_BASE_URL"
 	optionPrefix   = "CLAUDE_PLUGIN_OPTION_"
@@ -52,7 +53,6 @@ type Host struct {
 	AutoCompactWindow int    // tokens at which the host compacts, whatever the model could take
 	No1M              bool   // the user does without the large window
 	Executable        string // the client's program
-	Shell             string // for commands, on Windows
 
 	// Option returns what the user has set for an option of the plugin, "" for
 	// nothing. The host tells only hooks.
@@ -85,7 +85,6 @@ func FromEnv(getenv func(string) string) Host {
 		ProxyURL:   getenv(apiVar),
 		No1M:       truthy(getenv(no1MVar)),
 		Executable: getenv(executableVar),
-		Shell:      getenv(shellVar),
 		Option:     func(key string) string { return getenv(OptionVar(key)) },
 	}
 	h.PID = max(0, number(getenv(PIDVar)))

@@ -8,8 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
 
+	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/wrapper"
@@ -31,9 +34,9 @@ var wrapperCmd string
 
 // Place is where the host keeps a user's settings.
 type Place struct {
-	Config  string // the configuration directory, ~/.claude as a rule
-	Home    string // the user's home directory
-	Windows bool
+	Config string           // the configuration directory, ~/.claude as a rule
+	Home   string           // the user's home directory
+	Shells host.ShellFinder // what runs the command
 }
 
 // Status says what stands in the settings.
@@ -67,49 +70,95 @@ func (p Place) settings() string      { return filepath.Join(p.Config, "settings
 func (p Place) at(name string) string { return filepath.Join(p.Config, homeName, name) }
 
 func (p Place) wrapper() string {
-	if p.Windows {
+	if p.Shells.Windows {
 		return p.at(wrapperName + ".cmd")
 	}
 	return p.at(wrapperName)
 }
 
 // command is what the settings call. Below the home directory it is written
-// with a tilde, so that settings which are carried to another machine hold.
+// with a tilde, so that settings which are carried to another machine hold; on
+// Windows only where the path alone would not do, since the shells there do not
+// agree on where home is.
 func (p Place) command() string {
-	path := p.wrapper()
-	if rel, ok := state.Below(p.Home, path); ok && p.Home != "" && plainPath(rel) {
-		return "~/" + filepath.ToSlash(rel)
+	if p.Shells.Windows && plainPath(p.path()) {
+		return p.path()
+	}
+	if tilde := p.tilde(); tilde != "" {
+		return tilde
+	}
+	if p.Shells.PowerShell() {
+		return p.invoked()
 	}
 	return p.absolute()
 }
 
-func (p Place) absolute() string {
-	path := filepath.ToSlash(p.wrapper())
-	if plainPath(path) {
-		return path
+// forms are the commands that may have been written for this place, with whatever
+// shell.
+func (p Place) forms() []string {
+	forms := []string{p.absolute(), p.invoked()}
+	if tilde := p.tilde(); tilde != "" {
+		forms = append(forms, tilde)
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return forms
 }
 
-// plainPath reports whether a shell takes path as it is.
+// path is that of the wrapper, as every shell reads it.
+func (p Place) path() string { return filepath.ToSlash(p.wrapper()) }
+
+// tilde is the wrapper below the home directory, "" where that takes quotes.
+func (p Place) tilde() string {
+	rel, ok := state.Below(p.Home, p.wrapper())
+	if !ok || p.Home == "" || !plainPath(filepath.ToSlash(rel)) {
+		return ""
+	}
+	return "~/" + filepath.ToSlash(rel)
+}
+
+// absolute is the wrapper for bash and sh.
+func (p Place) absolute() string {
+	if plainPath(p.path()) {
+		return p.path()
+	}
+	return "'" + strings.ReplaceAll(p.path(), "'", `'\''`) + "'"
+}
+
+// invoked is the wrapper for PowerShell, to which a path in quotes is a text, and a
+// curly quote a quote.
+func (p Place) invoked() string {
+	quoted := strings.NewReplacer("'", "''", "‘", "‘‘", "’", "’’", "‚", "‚‚", "‛", "‛‛").Replace(p.path())
+	return "& '" + quoted + "'"
+}
+
+// plainPath reports whether every shell takes path as it is.
 func plainPath(path string) bool {
 	return strings.IndexFunc(path, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(`/\:._-`, r))
+		return !(unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/:._-", r))
 	}) < 0
 }
 
 // isOurs reports whether command is a wrapper of ours and nothing else, be it
 // this user's or one whose settings were carried here.
 func (p Place) isOurs(command string) bool {
+	if slices.Contains(p.forms(), command) {
+		return true
+	}
 	path := strings.Trim(strings.TrimSpace(command), `'"`)
 	path = strings.TrimSuffix(strings.ReplaceAll(path, `\`, "/"), ".cmd")
-	return strings.HasSuffix(path, "/"+homeName+"/"+wrapperName) &&
-		(command == p.command() || command == p.absolute() || plainPath(strings.TrimPrefix(path, "~")))
+	return strings.HasSuffix(path, "/"+homeName+"/"+wrapperName) && plainPath(strings.TrimPrefix(path, "~"))
+}
+
+// works reports whether the shell that the host takes runs our command.
+func (p Place) works(command string) bool {
+	plain := command == p.path() || command == p.tilde()
+	return command == p.command() || plain && plainPath(strings.TrimPrefix(command, "~"))
 }
 
 // calls reports whether a command of the user's own makes use of the wrapper.
 func (p Place) calls(command string) bool {
-	return !p.isOurs(command) && (strings.Contains(command, p.command()) || strings.Contains(command, p.wrapper()))
+	return !p.isOurs(command) && slices.ContainsFunc(append(p.forms(), p.path(), p.wrapper()), func(form string) bool {
+		return strings.Contains(command, form)
+	})
 }
 
 // read returns the settings and whether there is a file.
@@ -251,7 +300,7 @@ func (p Place) Install(runtime string) (Change, error) {
 	if p.isOurs(command) || p.calls(command) {
 		changed, err := p.writeWrapper(runtime)
 		c := Change{Done: changed, Kept: p.First(), Paths: []string{p.wrapper()}}
-		if err == nil && p.isOurs(command) && command != p.command() && command != p.absolute() {
+		if err == nil && p.isOurs(command) && !p.works(command) {
 			c.Done, c.Paths = true, append(c.Paths, p.settings())
 			err = state.WriteFile(p.settings(), s.withCommand(p.command()), 0o600)
 		}
@@ -290,8 +339,8 @@ func (p Place) keep(command string, exists bool) error {
 
 // writeWrapper reports whether the wrapper had to be written.
 func (p Place) writeWrapper(runtime string) (bool, error) {
-	script := wrapper.Script{Text: wrapperSh, Runtime: runtime, Windows: p.Windows}
-	if p.Windows {
+	script := wrapper.Script{Text: wrapperSh, Runtime: runtime, Windows: p.Shells.Windows}
+	if p.Shells.Windows {
 		script.Text = wrapperCmd
 	}
 	text := script.String()
@@ -349,7 +398,7 @@ func (p Place) restore(now settings) error {
 	if err != nil {
 		return fmt.Errorf("the copy of the settings in %s: %w", p.at(beforeName), err)
 	}
-	switch untouched := bytes.Equal(now, before.withCommand(p.command())); {
+	switch untouched := bytes.Equal(now, before.withCommand(now.command())); {
 	case untouched && existed:
 		return state.WriteFile(p.settings(), original, 0o600)
 	case untouched:

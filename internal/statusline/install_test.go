@@ -7,9 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/problem"
 )
 
@@ -255,7 +257,18 @@ func TestUninstallLeavesWhatIsNotOurs(t *testing.T) {
 	}
 }
 
+// On Windows a path that needs no quotes is the same in both shells; one that does
+// is written for the shell that the host takes.
 func TestCommandIsFitForAShell(t *testing.T) {
+	shells := func(files ...string) host.ShellFinder {
+		return host.ShellFinder{
+			Windows:  true,
+			Getenv:   func(string) string { return "" },
+			IsFile:   func(path string) bool { return slices.Contains(files, path) },
+			LookPath: func(string) string { return "" },
+		}
+	}
+	power, bash := shells(), shells(`C:\Program Files\Git\bin\bash.exe`)
 	for _, tt := range []struct {
 		place Place
 		want  string
@@ -263,14 +276,61 @@ func TestCommandIsFitForAShell(t *testing.T) {
 		{Place{Config: "/home/u/.claude", Home: "/home/u"}, "~/.claude/ccreload/statusline"},
 		{Place{Config: "/etc/cc", Home: "/home/u"}, "/etc/cc/ccreload/statusline"},
 		{Place{Config: "/home/u/it's mine", Home: "/home/u"}, `'/home/u/it'\''s mine/ccreload/statusline'`},
-		{Place{Config: "/home/u/.claude", Home: "/home/u", Windows: true}, "~/.claude/ccreload/statusline.cmd"},
+		{Place{Config: `/home/u/a\b`, Home: "/home/u/c"}, `'/home/u/a\b/ccreload/statusline'`},
+		{Place{Config: "/c/u/.claude", Home: "/c/u", Shells: power}, "/c/u/.claude/ccreload/statusline.cmd"},
+		{Place{Config: "/c/u/.claude", Home: "/c/u", Shells: bash}, "/c/u/.claude/ccreload/statusline.cmd"},
+		{Place{Config: "/c/Jürgen/.claude", Home: "/c/Jürgen", Shells: power}, "/c/Jürgen/.claude/ccreload/statusline.cmd"},
+		{Place{Config: "/c/J M (x)/.claude", Home: "/c/J M (x)", Shells: power}, "~/.claude/ccreload/statusline.cmd"},
+		{Place{Config: "/c/J M (x)/.claude", Home: "/c/J M (x)", Shells: bash}, "~/.claude/ccreload/statusline.cmd"},
+		{Place{Config: "/d/it's (ü)’s", Home: "/c/u", Shells: power}, "& '/d/it''s (ü)’’s/ccreload/statusline.cmd'"},
+		{Place{Config: "/d/it's (ü)’s", Home: "/c/u", Shells: bash}, `'/d/it'\''s (ü)’s/ccreload/statusline.cmd'`},
 	} {
-		if got := filepath.ToSlash(tt.place.command()); got != tt.want {
+		if runtime.GOOS == "windows" && !tt.place.Shells.Windows {
+			continue
+		}
+		if got := tt.place.command(); got != tt.want {
 			t.Errorf("got %s, want %s", got, tt.want)
 		}
-		if !tt.place.isOurs(tt.place.command()) {
-			t.Errorf("%s is not taken for ours", tt.place.command())
+		for _, other := range []host.ShellFinder{tt.place.Shells, power, bash} {
+			if other.Windows == tt.place.Shells.Windows {
+				p := tt.place
+				p.Shells = other
+				if !p.isOurs(tt.want) || p.calls(tt.want) || !p.calls("date; "+tt.want) {
+					t.Errorf("%s is not taken for ours", tt.want)
+				}
+			}
 		}
+	}
+}
+
+// A user who gets Git Bash, or loses it, installs again.
+func TestInstallForTheOtherShell(t *testing.T) {
+	p := newPlace(t)
+	p.Config = filepath.Join(p.Home, "it's mine")
+	files := []string{`C:\Program Files\Git\bin\bash.exe`}
+	p.Shells = host.ShellFinder{
+		Windows:  true,
+		Getenv:   func(string) string { return "" },
+		IsFile:   func(path string) bool { return slices.Contains(files, path) },
+		LookPath: func(string) string { return "" },
+	}
+	const text = "{ }\n"
+	write(t, p.settings(), text)
+	install(t, p)
+	if got := read(t, p.settings()); strings.Contains(got, "& ") {
+		t.Errorf("for bash: %s", got)
+	}
+	files = nil
+	if c := install(t, p); !c.Done || install(t, p).Done {
+		t.Errorf("the second did %+v", c)
+	}
+	if got := read(t, p.settings()); !strings.Contains(got, `"& '`) && !strings.Contains(got, `"\u0026 '`) {
+		t.Errorf("for PowerShell: %s", got)
+	}
+	want(t, p, Ours)
+	uninstall(t, p)
+	if got := read(t, p.settings()); got != text {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"time"
 
+	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/plugin"
 	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/term"
@@ -68,16 +68,20 @@ const (
 )
 
 // First runs the status line command that ours took the place of, with the
-// same payload, in the shell that the host would use (shellOf), and returns what it wrote to stdout. A command that fails has
-// written what it has written; one that is too slow has written nothing.
-func First(command string, stdin []byte, bash string) string {
+// same payload, in the shell that the host would use, and returns what it wrote
+// to stdout. A command that fails has written what it has written; one that is
+// too slow has written nothing.
+func First(command string, stdin []byte, find host.ShellFinder) string {
 	if command == "" || os.Getenv(nestedVar) != "" {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), FirstTimeout)
 	defer cancel()
-	shell, flag := shellOf(runtime.GOOS, bash)
-	cmd := exec.Command(shell, flag, command)
+	argv := find.ShellCommand(command)
+	if len(argv) == 0 {
+		return ""
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), nestedVar+"=1")
 	cmd.Stdin = bytes.NewReader(stdin)
 	out := &bounded{limit: maxFirst}
@@ -87,21 +91,6 @@ func First(command string, stdin []byte, bash string) string {
 		return ""
 	}
 	return out.String()
-}
-
-// shellOf returns the shell in which the host runs a status line command; bash
-// is the one the user has named to it.
-func shellOf(goos, bash string) (shell, flag string) {
-	if goos != "windows" {
-		return "/bin/sh", "-c"
-	}
-	if bash != "" {
-		return bash, "-c"
-	}
-	if bash, err := exec.LookPath("bash"); err == nil {
-		return bash, "-c"
-	}
-	return "powershell", "-Command"
 }
 
 // bounded keeps the beginning of what is written to it.

@@ -109,12 +109,12 @@ func TestFirst(t *testing.T) {
 		"head -c 1000000 /dev/zero":  strings.Repeat("\x00", maxFirst),
 		"exec <&-; echo still there": "still there\n",
 	} {
-		if got := First(command, []byte("payload"), ""); got != want {
+		if got := First(command, []byte("payload"), host.ShellFinder{}); got != want {
 			t.Errorf("First(%q) = %.80q, want %.80q", command, got, want)
 		}
 	}
 	t.Setenv(nestedVar, "1")
-	if got := First("cat", []byte("payload"), ""); got != "" {
+	if got := First("cat", []byte("payload"), host.ShellFinder{}); got != "" {
 		t.Errorf("inside our own line it ran all the same: %q", got)
 	}
 }
@@ -128,7 +128,7 @@ func TestFirstGivesUp(t *testing.T) {
 	t.Setenv(nestedVar, "")
 	limitFirst(t, 50*time.Millisecond)
 	// It returns while both would still sleep, or the test does not end.
-	if got := First("echo early; sleep 600 & sleep 600", nil, ""); got != "" {
+	if got := First("echo early; sleep 600 & sleep 600", nil, host.ShellFinder{}); got != "" {
 		t.Errorf("got %q", got)
 	}
 }

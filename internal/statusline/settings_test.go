@@ -20,6 +20,7 @@ var shapes = map[string]string{
 	"one line":              `{"model": "opus", "b": true}`,
 	"packed":                `{"model":"opus","b":[{"c":"]"}],"n":-1.5e3,"z":null}`,
 	"a line of their own":   "{\n  \"statusLine\": {\n    \"type\": \"command\",\n    \"command\": \"printf '%s' \\\"a\\\\b\\\"\",\n    \"padding\": 0\n  },\n  \"b\": 1\n}\n",
+	"a key of hooks":        "{\"statusLine\": {\"type\": \"command\", \"shell\": \"powershell\", \"command\": \"x\"}}\n",
 	"odd spacing":           "{ \"b\" :1 ,\n\n   \"statusLine\" : { \"command\" : \"x\" , \"type\":\"command\" } }  \n",
 	"escaped name":          `{"statusLine":{"type":"command","command":"x"}}`,
 	"null":                  "{\n  \"statusLine\": null\n}\n",
