@@ -10,12 +10,24 @@ set "first=%~dp0first"
 if not defined root goto alone
 set "@ROOT@=%root:~0,-1%"
 set "@DATA@=%plugins%\data\%data%"
-"%root%bin\ccreload.exe" statusline 2>nul && exit /b 0
+"%root%bin\ccreload.exe" statusline 2>nul
+if !errorlevel! equ 0 exit /b 0
 :alone
+if not defined CCRELOAD_BIN goto path
+if not exist "%CCRELOAD_BIN%" goto path
+"%CCRELOAD_BIN%" statusline 2>nul
+if !errorlevel! equ 0 exit /b 0
+:path
 for %%r in (ccreload.exe) do set "installed=%%~$PATH:r"
-if defined CCRELOAD_BIN if exist "%CCRELOAD_BIN%" "%CCRELOAD_BIN%" statusline 2>nul && exit /b 0
-if defined installed "%installed%" statusline 2>nul && exit /b 0
-if not @RUNTIME@=="" if exist @RUNTIME@ @RUNTIME@ statusline 2>nul && exit /b 0
+if not defined installed goto beside
+"%installed%" statusline 2>nul
+if !errorlevel! equ 0 exit /b 0
+:beside
+if @RUNTIME@=="" goto first
+if not exist @RUNTIME@ goto first
+@RUNTIME@ statusline 2>nul
+if !errorlevel! equ 0 exit /b 0
+:first
 if not exist "%first%" exit /b 0
 rem Git Bash, where the host looks for it, or else PowerShell.
 for %%g in (git.exe) do set "git=%%~dp$PATH:g"
@@ -31,7 +43,8 @@ for %%p in (pwsh.exe) do set "shell=%%~$PATH:p"
 if not defined shell set "shell=powershell.exe"
 rem PowerShell reads its input itself where a command line names it.
 set "run=Invoke-Expression (Get-Content -Raw -Encoding UTF8 -LiteralPath $env:first)"
-findstr /l /i /c:"$input" "%first%" >nul && set "run=$input | & ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath $env:first)))"
+findstr /l /i /c:"$input" "%first%" >nul
+if !errorlevel! equ 0 set "run=$input | & ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath $env:first)))"
 "%shell%" -NoProfile -NonInteractive -ExecutionPolicy Bypass -Command "%run%"
 exit /b 0
 :bash
