@@ -352,7 +352,7 @@ func (tx *Tx) Write(name string, data []byte) error {
 		return err
 	}
 	step("rename " + name)
-	if err := retryRename(func() error { return tx.root.Rename(tempName, name) }); err != nil {
+	if err := retryHeld(func() error { return tx.root.Rename(tempName, name) }); err != nil {
 		tx.unlink(tempName)
 		return err
 	}
@@ -442,11 +442,13 @@ func (tx *Tx) ours(name string) (there bool, err error) {
 // and not its target as well, and name is one element of a directory that was
 // checked.
 func (tx *Tx) unlink(name string) error {
-	err := tx.root.Remove(name)
-	if err != nil && runtime.GOOS == "windows" && !errors.Is(err, fs.ErrNotExist) {
-		return os.Remove(tx.dir.Path(name))
-	}
-	return err
+	return retryHeld(func() error {
+		err := tx.root.Remove(name)
+		if err != nil && runtime.GOOS == "windows" && !errors.Is(err, fs.ErrNotExist) {
+			return os.Remove(tx.dir.Path(name))
+		}
+		return err
+	})
 }
 
 // SetTime sets when name was last written.

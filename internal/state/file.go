@@ -59,16 +59,16 @@ func fill(f *os.File, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// retryRename repeats a rename for a moment on Windows, where a virus scanner
-// or a reader may hold the target.
-func retryRename(rename func() error) error {
-	err := rename()
+// retryHeld repeats a rename or a removal for a moment on Windows, where a virus
+// scanner or a reader may hold the file.
+func retryHeld(change func() error) error {
+	err := change()
 	for i := 0; err != nil && runtime.GOOS == "windows" && i < 20; i++ {
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
-		err = rename()
+		err = change()
 	}
 	return err
 }
@@ -95,7 +95,7 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	if err := errors.Join(f.Chmod(perm), fill(f, data)); err != nil {
 		return err
 	}
-	return retryRename(func() error { return os.Rename(f.Name(), path) })
+	return retryHeld(func() error { return os.Rename(f.Name(), path) })
 }
 
 // CreateExclusive creates the file at path with data and reports whether this
