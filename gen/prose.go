@@ -97,17 +97,19 @@ func (e *emitter) body(p *plugin, name string, at string) string {
 	return text
 }
 
-// sectionLine is a line of prose that would begin a file of the plugin.
-var sectionLine = regexp.MustCompile(`(?m)^-- .* --$`)
-
 // read returns the prose file of p called name, and the path by which the user
 // knows it.
 func (e *emitter) read(p *plugin, name string) (file, prose string, err error) {
 	file = path.Join(contentDir, p.Name, name)
 	prose, err = readText(e.files, file)
 	e.use(file)
-	if at := sectionLine.FindStringIndex(prose); at != nil {
-		err = Problems{place(file, prose, at[0], "a line like this begins a file in plugin.tmpl; write it another way")}
+	at := 0
+	for line := range strings.Lines(prose) {
+		if text := strings.TrimSuffix(line, "\n"); len(text) > 5 && strings.HasPrefix(text, "-- ") && strings.HasSuffix(text, " --") {
+			err = Problems{place(file, prose, at, "a line like this begins a file in plugin.tmpl; write it another way")}
+			break
+		}
+		at += len(line)
 	}
 	return file, prose, err
 }

@@ -105,7 +105,7 @@ func ruleOf(t reflect.Type) rule {
 // objectOf returns the rule of a struct: its keys, which of them must be there,
 // and what fields.yaml says of each.
 func objectOf(t reflect.Type) rule {
-	properties, required := rule{}, []string{}
+	properties, required := rule{}, []any{}
 	for _, f := range reflect.VisibleFields(t) {
 		key, flags := keyOf(f)
 		if key == "" {
