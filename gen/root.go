@@ -41,8 +41,8 @@ func (r *rootFS) leave(n int) {
 }
 
 // near does what is to be done with name in the directory it lies in. What does not
-// work there, such as a link that leads out of it and not out of the root, is left to
-// the root, which also words the error.
+// work there, such as a link that leads out of it, is left to the root, which follows
+// it if it may and words the error if not.
 func near[T any](r *rootFS, name string, do func(fs.FS, string) (T, error)) (T, error) {
 	if dir := r.enter(name); dir != nil {
 		if v, err := do(dir.FS(), path.Base(name)); err == nil {
@@ -52,7 +52,8 @@ func near[T any](r *rootFS, name string, do func(fs.FS, string) (T, error)) (T, 
 	return do(r.root.FS(), name)
 }
 
-// enter opens the directory that name lies in, nil where it cannot be.
+// enter opens the directory that name lies in; nil where there is none, or a link on
+// the way.
 func (r *rootFS) enter(name string) *os.Root {
 	if !fs.ValidPath(name) {
 		return nil
@@ -69,7 +70,11 @@ func (r *rootFS) enter(name string) *os.Root {
 		if !below {
 			return at.root
 		}
-		dir, err := at.root.OpenRoot(next + "/.") // with the dot, it waits for no pipe
+		info, err := at.root.Lstat(next)
+		if err != nil || !info.IsDir() {
+			return nil // opening a pipe would wait
+		}
+		dir, err := at.root.OpenRoot(next)
 		if err != nil {
 			return nil
 		}

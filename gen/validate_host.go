@@ -433,7 +433,7 @@ func texted(at string, value any) map[string]string {
 // prose checks the frontmatter of what the host finds by itself.
 func (v *validator) prose(dir string) {
 	defer v.unlessListed()()
-	for _, p := range v.tree.paths() {
+	for p := range v.tree {
 		name, ok := strings.CutPrefix(p, dir)
 		if !ok {
 			continue
