@@ -204,7 +204,13 @@ func (d *document) conformAt(path string, v any, s *schema) Problems {
 // far slower than parsing JSON.
 func conformJSON(file string, data []byte, name string) Problems {
 	var v any
-	if err := json.Unmarshal(data, &v); err != nil {
+	err := json.Unmarshal(data, &v)
+	return conformValue(file, data, v, err, name)
+}
+
+// conformValue is conformJSON for what encoding/json has made of data.
+func conformValue(file string, data []byte, v any, err error, name string) Problems {
+	if err != nil {
 		return notJSON(file, data, err)
 	}
 	if conforms(schemas[name].rule(), v) {

@@ -75,7 +75,7 @@ func validateDir(dir string) (what string, warnings Problems, err error) {
 // used. Listed has the host look at a marketplace and not at its plugins one by
 // one.
 func (t tree) validate(listed bool) (refused, warned Problems) {
-	v := &validator{tree: t, commands: map[string]string{}, listed: listed, documents: map[string]*document{}}
+	v := &validator{tree: t, commands: map[string]string{}, listed: listed, documents: map[string]*document{}, values: map[string]parsed{}}
 	plugins := map[string]bool{} // by directory: whether a marketplace lists it
 	for _, p := range t.manifests() {
 		dir, name := path.Split(p)
@@ -130,6 +130,7 @@ type validator struct {
 	// mild is whether the host does not look at what is looked at.
 	mild            bool
 	documents       map[string]*document
+	values          map[string]parsed
 	refused, warned Problems
 }
 
@@ -183,10 +184,30 @@ func (v *validator) reportAt(file, place, format string, args ...any) {
 	v.refuse(v.at(file, place, format, args...))
 }
 
+// parsed is what encoding/json makes of a file.
+type parsed struct {
+	value any
+	err   error
+}
+
+// value returns the value in a JSON file, which may begin with a mark.
+func (v *validator) value(file string) (any, error) {
+	p, ok := v.values[file]
+	if !ok {
+		p.err = json.Unmarshal(withoutMark(v.tree[file].Data), &p.value)
+		v.values[file] = p
+	}
+	return p.value, p.err
+}
+
 // json returns the value in a JSON file.
 func (v *validator) json(file string) (value any, ok bool) {
 	data := v.tree[file].Data
-	if err := json.Unmarshal(data, &value); err != nil {
+	value, err := v.value(file)
+	if len(withoutMark(data)) < len(data) {
+		err = json.Unmarshal(data, &value) // says what the host says
+	}
+	if err != nil {
 		for _, f := range notJSON(file, data, err) {
 			v.refuse(f)
 		}
@@ -229,8 +250,9 @@ func (v *validator) note(f finding) {
 // read fills into from a JSON file, and reports what the schema has against it.
 func (v *validator) read(file, schema string, into any) (ok bool) {
 	data := withoutMark(v.tree[file].Data)
+	value, err := v.value(file)
 	ok = true
-	for _, f := range conformJSON(file, data, schema) {
+	for _, f := range conformValue(file, data, value, err, schema) {
 		if f.ignored {
 			v.note(f)
 			continue
@@ -384,8 +406,9 @@ func (v *validator) manifest(dir string, p pluginFileJSON) {
 	if len(p.UserConfig) > host.MaxUserConfig {
 		v.advise(file, "userConfig has %d options: want at most three options, since the host reminds the user of each one that is unset", len(p.UserConfig))
 	}
-	var all map[string]any
-	if json.Unmarshal(withoutMark(v.tree[file].Data), &all) != nil {
+	value, err := v.value(file)
+	all, ok := value.(map[string]any)
+	if err != nil || !ok && value != nil {
 		return
 	}
 	if v.ours {
