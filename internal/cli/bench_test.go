@@ -661,10 +661,12 @@ func BenchmarkBinarySize(b *testing.B) {
 	keep(b, "MB", float64(info.Size())/1e6, 8)
 }
 
-// Ours, and fifty that others might have, as they are after an import. Reading the
-// YAML of ours is a third of its time.
+// Ours, and fifty that others might have, as they are after an import. Wanted are 20 ms
+// and 100, 10x and 50x where an empty program takes 2. Where it takes 1.5, these take 16
+// (11x) and 40 (26x), and the limits are a little above that. Reading the YAML of ours is
+// a quarter of its time.
 func BenchmarkGenerateThreeAgainstEmptyProgram(b *testing.B) {
-	benchmarkGenerate(b, 14, func(dir string) []string { return []string{"init", dir} })
+	benchmarkGenerate(b, 13, func(dir string) []string { return []string{"init", dir} })
 }
 
 func BenchmarkGenerateFiftyImportedAgainstEmptyProgram(b *testing.B) {
