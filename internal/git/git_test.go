@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -58,7 +59,7 @@ func put(t *testing.T, dir, name, data string) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(data), 0o755); err != nil {
+	if err := proc.WriteProgram(path, data); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/host"
+	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -139,7 +140,7 @@ func (w *world) put(name, data string) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(data), 0o755); err != nil {
+	if err := proc.WriteProgram(path, data); err != nil {
 		w.t.Fatal(err)
 	}
 	return path

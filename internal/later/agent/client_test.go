@@ -12,6 +12,7 @@ import (
 
 	"github.com/ccreload/ccreload/internal/host"
 	"github.com/ccreload/ccreload/internal/problem"
+	"github.com/ccreload/ccreload/internal/proc"
 )
 
 func TestFind(t *testing.T) {
@@ -136,7 +137,7 @@ func TestPayerAsksWithWhatAnAgentGets(t *testing.T) {
 			script := filepath.Join(b.dir, "claude")
 			text := "#!/bin/sh\nif [ -n \"$ANTHROPIC_AUTH_TOKEN\" ]; then echo key >" + b.dir + "/key; fi\n" +
 				"echo \"$*\" >" + b.dir + "/args; echo '" + c.said + "'; exit 1\n"
-			if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+			if err := proc.WriteProgram(script, text); err != nil {
 				t.Fatal(err)
 			}
 			got, err := b.store.Payer(t.Context(), Client{Path: script}, []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_AUTH_TOKEN=k"}, c.allow)

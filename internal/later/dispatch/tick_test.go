@@ -465,8 +465,7 @@ func TestFailedWorkIsKept(t *testing.T) {
 func TestAHookRefusesTheCommit(t *testing.T) {
 	w := newWorld(t)
 	w.set("DISPATCH_ALLOW_FILE_WRITES=true")
-	w.put(filepath.Join(w.repo, ".git/hooks/pre-commit"), "#!/bin/sh\necho no such commit >&2\nexit 1\n")
-	os.Chmod(filepath.Join(w.repo, ".git/hooks/pre-commit"), 0o755)
+	w.program(filepath.Join(w.repo, ".git/hooks/pre-commit"), "#!/bin/sh\necho no such commit >&2\nexit 1\n")
 	w.add("A", "write b")
 	w.plan(`echo b > b.txt; all DONE written`)
 	w.tick()

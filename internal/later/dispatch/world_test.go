@@ -3,6 +3,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"github.com/ccreload/ccreload/internal/later/queue"
 	"github.com/ccreload/ccreload/internal/later/schedule"
 	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -74,8 +76,7 @@ func newSerialWorld(t *testing.T) *world {
 	}
 	w := &world{T: t, dir: dir, home: filepath.Join(dir, "home"), repo: filepath.Join(dir, "my repo"), bin: filepath.Join(dir, "bin"), now: time.Now()}
 	w.profile, _ = ccreload.Defaults(later.Name)
-	w.put(filepath.Join(w.bin, "claude"), client)
-	os.Chmod(filepath.Join(w.bin, "claude"), 0o755)
+	w.program(filepath.Join(w.bin, "claude"), client)
 	w.put(filepath.Join(w.bin, "auth"), loggedIn)
 	if err := os.CopyFS(w.repo, os.DirFS(template())); err != nil {
 		t.Fatal(err)
@@ -122,6 +123,13 @@ func (w *world) put(path, text string) {
 		w.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) program(path, text string) {
+	w.Helper()
+	if err := cmp.Or(os.MkdirAll(filepath.Dir(path), 0o755), proc.WriteProgram(path, text)); err != nil {
 		w.Fatal(err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ccreload/ccreload/internal/later/dispatch"
 	"github.com/ccreload/ccreload/internal/later/queue"
 	"github.com/ccreload/ccreload/internal/later/schedule"
+	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -181,7 +182,7 @@ func TestDesktop(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		script := "#!/bin/sh\nfor a; do printf '%s\\0' \"$a\"; done >\"$OUT\"\n[ -z \"$CCRELOAD_NOTE_TITLE\" ] || printf '%s\\0' \"$CCRELOAD_NOTE_TITLE\" \"$CCRELOAD_NOTE_TEXT\" >>\"$OUT\"\n"
-		if err := os.WriteFile(filepath.Join(dir, tt.program), []byte(script), 0o755); err != nil {
+		if err := proc.WriteProgram(filepath.Join(dir, tt.program), script); err != nil {
 			t.Fatal(err)
 		}
 		d := Desktop{OS: system, LookPath: in(dir), Environ: append(os.Environ(), "OUT="+filepath.Join(dir, "out"))}
@@ -212,7 +213,7 @@ func TestHangingDesktop(t *testing.T) {
 		t.Skip("the stand-in is a shell script")
 	}
 	dir := t.TempDir()
-	os.WriteFile(filepath.Join(dir, "notify-send"), []byte("#!/bin/sh\nexec sleep 1000\n"), 0o755)
+	proc.WriteProgram(filepath.Join(dir, "notify-send"), "#!/bin/sh\nexec sleep 1000\n")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := (Desktop{OS: "linux", LookPath: in(dir), Environ: os.Environ()}).Show(ctx, nasty); !errors.Is(err, context.DeadlineExceeded) {

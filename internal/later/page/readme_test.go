@@ -18,6 +18,7 @@ import (
 	"github.com/ccreload/ccreload/internal/later/queue"
 	"github.com/ccreload/ccreload/internal/later/schedule"
 	"github.com/ccreload/ccreload/internal/models"
+	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/usage"
 )
@@ -45,8 +46,9 @@ func TestScreenInTheReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	home, repo, claude := filepath.Join(dir, "home"), filepath.Join(dir, "shop"), filepath.Join(dir, "claude")
-	put(t, claude, client)
-	os.Chmod(claude, 0o755)
+	if err := proc.WriteProgram(claude, client); err != nil {
+		t.Fatal(err)
+	}
 	put(t, filepath.Join(home, ".cc-later", later.ConfigFile), "DISPATCH_ALLOW_FILE_WRITES=true\n")
 	put(t, filepath.Join(repo, "a.txt"), "one\n")
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "-m", "start"}} {

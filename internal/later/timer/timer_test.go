@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/ccreload/ccreload/internal/proc"
 	"github.com/ccreload/ccreload/internal/state"
 )
 
@@ -381,7 +382,7 @@ func TestScript(t *testing.T) {
 	const says = "#!/bin/sh\nprintf '%s' \"$0|$*|$CLAUDE_CONFIG_DIR|$PATH|$CLAUDE_PLUGIN_DATA\"\n"
 	put := func(path string) {
 		os.MkdirAll(filepath.Dir(path), 0o755)
-		if err := os.WriteFile(path, []byte(says), 0o755); err != nil {
+		if err := proc.WriteProgram(path, says); err != nil {
 			t.Fatal(err)
 		}
 	}
