@@ -60,8 +60,8 @@ func (c *checkup) later() {
 // laterFiles are the names in the application's directory that are ours.
 var laterFiles = []string{
 	later.ConfigFile, later.StateFile, later.StateFile + ".broken", later.LedgerFile, dispatch.LogFile, dispatch.LogFile + ".1", notify.FileName,
-	"limits.json", page.DashboardFile, "activity", "asked", "off", "paused", "tick",
-	"agents", "locks", "reports", "results", "timer", "usage", "watched", "worktrees",
+	"limits.json", page.DashboardFile, "activity", "off", "paused", "tick",
+	"agents", "locks", "questions", "reports", "results", "timer", "usage", "watched", "worktrees",
 }
 
 // ownsLater reports whether a file in the application's directory is ours.

@@ -443,14 +443,14 @@ func TestDamagedIndex(t *testing.T) {
 func TestProjectsOfAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for i, tt := range []struct{ logs, cwd string }{{"-work-trees-a", "/work/trees/a"}, {"-work-trees-b", "/elsewhere"}, {"-work-treeshop", "/work/treeshop"}} {
+	for i, tt := range []struct{ logs, cwd string }{{"-src-trees-a", "/src/trees/a"}, {"-src-trees-b", "/elsewhere"}, {"-src-treeshop", "/src/treeshop"}} {
 		n := strconv.Itoa(i)
 		row := reply("2026-01-01T00:00:00Z", "m"+n, "r"+n, "s"+n, "", `"output_tokens":`+strconv.Itoa(1<<i))
 		w.append(filepath.Join(tt.logs, n+".jsonl"), strings.Replace(row, "/w/one", tt.cwd, 1))
 	}
 	x, _ := w.update()
-	got := x.Stats(Query{By: ByProject, Zone: time.UTC, Worktrees: "/work/trees"}).By
-	if len(got) != 2 || got["/work/trees"].Output != 3 || got["/work/treeshop"].Output != 4 {
+	got := x.Stats(Query{By: ByProject, Zone: time.UTC, Worktrees: "/src/trees"}).By
+	if len(got) != 2 || got["/src/trees"].Output != 3 || got["/src/treeshop"].Output != 4 {
 		t.Errorf("%+v", got)
 	}
 }

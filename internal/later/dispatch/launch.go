@@ -37,6 +37,10 @@ func (w *World) client(ctx context.Context) (agent.Client, error) {
 	switch {
 	case payer.Kind == agent.Withheld, payer.Kind == agent.ByKey && !w.config.AllowKey:
 		return agent.Client{}, problem.Input("set DISPATCH_ALLOW_API_KEY=true in "+later.ConfigFile+" if it may pay", "an API key would pay for the agents (%s), and that is not allowed", payer.Source)
+	case payer.Kind == agent.Nobody && w.Env.Getenv(host.SessionVar) != "":
+		// The session itself may be logged in with a token, which the host keeps
+		// from what it starts: that says nothing of a tick elsewhere.
+		return agent.Client{}, problem.Input("run `ccreload later tick` in a terminal, or log in with `claude` and /login", "Claude Code does not hand the login of this session on, so no agent can run from here")
 	case payer.Kind == agent.Nobody:
 		w.switchOff("nobody is logged in: log in with `claude`")
 		return agent.Client{}, problem.Input("log in with `claude`, then `ccreload later resume`", "nobody is logged in, so no agent can run")

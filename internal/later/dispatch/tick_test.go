@@ -421,6 +421,11 @@ func TestNobodyPays(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	w.put(filepath.Join(w.bin, "auth"), `{"loggedIn":false,"authMethod":"none"}`)
+	w.session = "s1" // logged in with a token that what it starts does not get
+	if r := w.tick(); len(r.Started) != 0 || !strings.Contains(strings.Join(r.Problems, ""), "login of this session") || Off(w.app()) != "" {
+		t.Errorf("in a session: %+v, off %q", r, Off(w.app()))
+	}
+	w.session = ""
 	for range 2 {
 		if r := w.tick(); len(r.Started) != 0 {
 			t.Errorf("%+v", r)

@@ -58,6 +58,7 @@ type world struct {
 	dir, home, repo, bin string
 	now                  time.Time
 	watched              int
+	session              string // that a tick is run in, "" for a terminal
 	profile              host.Profile
 }
 
@@ -199,7 +200,12 @@ func (w *world) add(section string, texts ...string) {
 func (w *world) env() host.Env {
 	return host.Env{
 		Now: func() time.Time { return w.now }, Sleep: func(d time.Duration) { w.now = w.now.Add(d) },
-		Getenv: func(string) string { return "" }, Alive: func(int) bool { return false }, Log: func(string, ...any) {},
+		Getenv: func(name string) string {
+			if name == host.SessionVar {
+				return w.session
+			}
+			return ""
+		}, Alive: func(int) bool { return false }, Log: func(string, ...any) {},
 	}
 }
 
