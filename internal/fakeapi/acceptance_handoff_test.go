@@ -217,7 +217,7 @@ func TestHandoffCommand(t *testing.T) {
 				t.Errorf("the skill ran on %s", r.Model)
 			}
 			w.api.Script(fakeapi.Say("Handed over."))
-			s.key(answer)
+			s.answer(answer)
 			if answer == "Enter" {
 				w.until("the end of the turn", func() bool { return w.turns() > ended })
 				if got := w.git("status", "--porcelain"); got != "MM main.go\n?? .env\n" {

@@ -346,7 +346,7 @@ func TestLaterAddNeedsAYes(t *testing.T) {
 				w.api.Script(runs(`sh -c "ccreload later add -- 'water the plants'"`))
 			}
 			w.api.Script(fakeapi.Say("Queued."))
-			s.key(answer)
+			s.answer(answer)
 			if answer == "Escape" {
 				s.see(`(?i)interrupted|rejected`)
 				s.submit("go on")

@@ -120,11 +120,20 @@ func (s *screen) nudged(points int, turn func()) {
 
 // comes reports whether the pattern is on the screen within limit.
 func (s *screen) comes(pattern string, limit time.Duration) bool {
+	return s.within(pattern, true, limit)
+}
+
+// goes reports whether the pattern is no longer on the screen within limit.
+func (s *screen) goes(pattern string, limit time.Duration) bool {
+	return s.within(pattern, false, limit)
+}
+
+func (s *screen) within(pattern string, seen bool, limit time.Duration) bool {
 	re := regexp.MustCompile(pattern)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(limit); time.Now().Before(end); <-tick.C {
-		if re.MatchString(s.text()) || re.MatchString(s.flat()) {
+		if (re.MatchString(s.text()) || re.MatchString(s.flat())) == seen {
 			return true
 		}
 	}
@@ -151,6 +160,18 @@ func (s *screen) all(pattern string) []string {
 func (s *screen) key(names ...string) {
 	s.w.Helper()
 	s.tmux(append([]string{"send-keys"}, names...)...)
+}
+
+// answer presses a key until the client's question is gone: it passes over one that
+// comes as soon as the question is drawn.
+func (s *screen) answer(key string) {
+	s.w.Helper()
+	const question = `Do you want to proceed\?`
+	s.see(question)
+	s.w.until("the question to be gone", func() bool {
+		s.key(key)
+		return s.goes(question, time.Second)
+	})
 }
 
 // submit types a line into the empty input box, waits until it stands there and
