@@ -71,7 +71,7 @@ lint: ## gofumpt, go vet for three systems, staticcheck, deadcode, shellcheck, a
 	$(TOOL) staticcheck ./...
 	@out=$$($(TOOL) deadcode -test ./...); [ -z "$$out" ] || { echo "$$out"; exit 1; }
 	shellcheck -s sh marketplace/plugins/*/bin/ccreload
-	shellcheck .ci/run .ci/packages .ci/wine .ci/wine-client .ci/wine-prefix
+	shellcheck -x .ci/run .ci/packages .ci/wine .ci/wine-client .ci/wine-prefix
 	$(TOOL) actionlint
 	@# the variables of the host are named in one place
 	@! git grep -nE '"(CLAUDE|ANTHROPIC)_[A-Z_]+"' -- 'cmd/*.go' 'internal/*.go' ':!internal/host' ':!*_test.go'
