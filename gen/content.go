@@ -28,9 +28,12 @@ func (e *emitter) copied(i int, from, to, at string) {
 		switch {
 		case err != nil:
 			return unreadable(name, err)
-		case d.IsDir() && d.Name() == ".git":
+		case d.Name() == ".git" && d.IsDir():
 			return fs.SkipDir
-		case d.IsDir():
+		case d.IsDir() || d.Name() == ".git":
+			return nil // git takes nothing of that name
+		case name == dir:
+			e.report(at, "%q is %s: want the directory whose files are copied", name, host.FileKind(d.Type()))
 			return nil
 		case !d.Type().IsRegular():
 			e.report(at, "%q is %s: put a file there", name, host.FileKind(d.Type()))

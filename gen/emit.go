@@ -49,7 +49,11 @@ func emit(m *manifest, files fs.FS, sums []checksum) (t tree, warnings Problems,
 	if err := e.ps.err(); err != nil {
 		return nil, nil, err
 	}
-	refused, warned := e.tree.validate(false)
+	ours := map[string]bool{}
+	for _, p := range m.Plugins {
+		ours[pluginDir(p.Name)+"/"] = p.ours()
+	}
+	refused, warned := e.tree.validate(false, func(dir string) bool { return ours[dir] })
 	if theirs := e.refused(refused); len(theirs) == len(refused) {
 		e.warnings = append(e.warnings, theirs...)
 	} else {
@@ -196,7 +200,11 @@ func (e *emitter) sections(i int, dir string) {
 			continue // its own
 		}
 		if _, taken := e.tree[file]; taken {
-			refuse("duplicate section %q: %s has this file already", f.Name, p.Name)
+			if at := p.proseAt(f.Name); at != "" {
+				e.report(fmt.Sprintf("/plugins/%d/%s/name", i, at), "%q comes from `files:` already: take it out of one of the two", f.Name)
+			} else {
+				refuse("duplicate section %q: %s has this file already", f.Name, p.Name)
+			}
 			continue
 		} else if !fs.ValidPath(f.Name) {
 			refuse("the section %q is not a path inside a plugin", f.Name)
@@ -210,6 +218,22 @@ func (e *emitter) sections(i int, dir string) {
 		text := bytes.TrimRight(f.Data, "\n")
 		e.add(file, append(slices.Clip(text), '\n'), mode)
 	}
+}
+
+// proseAt returns what in the manifest the section of plugin.tmpl is for, such as
+// commands/0; nothing where it is for none of them.
+func (p *plugin) proseAt(section string) string {
+	for _, kind := range []struct {
+		key, file string
+		list      []prose
+	}{{"commands", ".md", p.Commands}, {"agents", ".md", p.Agents}, {"skills", "/SKILL.md", p.Skills}} {
+		for i, one := range kind.list {
+			if section == kind.key+"/"+one.Name+kind.file {
+				return fmt.Sprintf("%s/%d", kind.key, i)
+			}
+		}
+	}
+	return ""
 }
 
 // fill returns plugin.tmpl as it is for one plugin. It is read once for all, since

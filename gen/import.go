@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -55,24 +54,31 @@ func Import(dir, out, template string) (*Imported, error) {
 	}
 	im.tree[templatePath] = file{Data: []byte(template), Mode: 0o644}
 	im.tree[attributes] = attributesFile
+	generated, err := im.tree.generated()
+	if err != nil {
+		return nil, problem.Input("nothing is written: put that right and import it again", "what is imported cannot be generated: %s", sentence(err))
+	}
 	if err := start(out, im.tree); err != nil {
 		return nil, err
 	}
-	p, err := Open(out)
-	if ps := problems(err); ps != nil {
-		return nil, problem.Input("correct that and run `ccreload-gen generate "+out+"`", "%s is written, but not all of it can be generated:\n%w", filepath.Join(out, ManifestPath), ps)
-	} else if err != nil {
-		return nil, err
-	}
-	defer p.Close()
 	done := &Imported{Dir: out, Lost: im.lost}
 	for _, name := range slices.Sorted(maps.Keys(im.originals)) {
 		done.Plugins = append(done.Plugins, name)
 		done.Files += len(im.originals[name])
-		done.Lost = append(done.Lost, differences(name, im.originals[name], p.tree.sub(pluginDir(name)))...)
+		done.Lost = append(done.Lost, differences(name, im.originals[name], generated.sub(pluginDir(name)))...)
 	}
-	done.Lost = append(done.Lost, im.compareMarket(object(p.tree[marketFile].Data))...)
+	done.Lost = append(done.Lost, im.compareMarket(object(generated[marketFile].Data))...)
 	return done, nil
+}
+
+// generated returns what generates from a project.
+func (t tree) generated() (tree, error) {
+	m, err := decode(ManifestPath, t[ManifestPath].Data, stockEvents)
+	if err != nil {
+		return nil, err
+	}
+	generated, _, err := emit(m, t.fs(), nil)
+	return generated, err
 }
 
 // compareMarket says how a marketplace that was generated is not the one that

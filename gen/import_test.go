@@ -155,9 +155,13 @@ var kinds = map[string]struct {
 			"p: self is a link that leads nowhere or out of the plugin and is left out",
 		},
 	},
-	"null":   {files: map[string]string{pluginFile: `{"name": "p", "hooks": null, "x": null}`}},
-	"marks":  {files: map[string]string{pluginFile: "\ufeff" + `{"name": "p"}`}},
-	"a root": {files: map[string]string{pluginFile: `{"name": "p"}`, marketFile: `{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./"}]}`, "a.md": ""}},
+	// A profile of ours is called so as well.
+	"ccreload.json":            {files: map[string]string{pluginFile: `{"name": "p"}`, profileFile: `{"theme": "dark"}`, "README.md": "short"}},
+	"ccreload.json, no JSON":   {files: map[string]string{pluginFile: `{"name": "p"}`, profileFile: "{"}},
+	"ccreload.json and a tool": {files: map[string]string{pluginFile: `{"name": "p"}`, profileFile: `{"plugin": "other"}`, runtimeFile + "!": "#!/bin/sh\n"}},
+	"null":                     {files: map[string]string{pluginFile: `{"name": "p", "hooks": null, "x": null}`}},
+	"marks":                    {files: map[string]string{pluginFile: "\ufeff" + `{"name": "p"}`}},
+	"a root":                   {files: map[string]string{pluginFile: `{"name": "p"}`, marketFile: `{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./"}]}`, "a.md": ""}},
 }
 
 // Every kind of plugin generates as it was.

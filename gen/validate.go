@@ -65,7 +65,7 @@ func validateDir(dir string) (what string, warnings Problems, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	refused, warned := t.validate(market)
+	refused, warned := t.validate(market, t.looksOurs)
 	return what, warned, refused.err()
 }
 
@@ -73,9 +73,10 @@ func validateDir(dir string) (what string, warnings Problems, err error) {
 // about or silently ignore. The tree may be a plugin, a marketplace or a
 // project that holds marketplaces. Warned is what does not keep it from being
 // used. Listed has the host look at a marketplace and not at its plugins one by
-// one.
-func (t tree) validate(listed bool) (refused, warned Problems) {
-	v := &validator{tree: t, commands: map[string]string{}, listed: listed, documents: map[string]*document{}, values: map[string]parsed{}}
+// one. answered says whether our runtime answers the plugin below a directory, which
+// is empty or ends in a slash.
+func (t tree) validate(listed bool, answered func(dir string) bool) (refused, warned Problems) {
+	v := &validator{tree: t, answered: answered, commands: map[string]string{}, listed: listed, documents: map[string]*document{}, values: map[string]parsed{}}
 	plugins := map[string]bool{} // by directory: whether a marketplace lists it
 	for _, p := range t.manifests() {
 		dir, name := path.Split(p)
@@ -123,7 +124,8 @@ func (t tree) manifests() (out []string) {
 type validator struct {
 	tree     tree
 	commands map[string]string // hook command line → the plugin directory that has it
-	ours     bool              // whether our runtime answers the plugin that is looked at
+	answered func(dir string) bool
+	ours     bool // whether our runtime answers the plugin that is looked at
 	// listed is whether a marketplace is validated, as the host does it: of the
 	// plugins in it, it looks at less.
 	listed bool
@@ -269,7 +271,8 @@ func (v *validator) market(dir string) (plugins []string) {
 	file := dir + marketFile
 	v.mild, v.ours = false, false
 	for p := range v.tree {
-		v.ours = v.ours || strings.HasPrefix(p, dir) && path.Base(p) == profileFile
+		at, name := path.Split(p)
+		v.ours = v.ours || strings.HasPrefix(p, dir) && name == profileFile && v.answered(at)
 	}
 	var market marketFileJSON
 	if !v.read(file, "marketplace", &market) {
@@ -333,6 +336,17 @@ func (v *validator) market(dir string) (plugins []string) {
 	return plugins
 }
 
+// looksOurs reports whether our runtime answers the plugin below dir, as far as its
+// files say. A file of somebody else's may be called as our profile is.
+func (t tree) looksOurs(dir string) bool {
+	f, ok := t[dir+profileFile]
+	if !ok {
+		return false
+	}
+	_, err := host.DecodeProfile(f.Data)
+	return err == nil || t.hasFile(dir+runtimeFile)
+}
+
 // hasFile reports whether t has a file at p.
 func (t tree) hasFile(p string) bool { _, ok := t[p]; return ok }
 
@@ -351,7 +365,7 @@ func (t tree) holds(p string) bool {
 
 // plugin checks the plugin below dir, which is empty or ends in a slash.
 func (v *validator) plugin(dir string) {
-	v.ours = v.tree.hasFile(dir + profileFile)
+	v.ours = v.answered(dir)
 	var plugin pluginFileJSON
 	if v.tree.hasFile(dir + pluginFile) { // without one, its entry stands for it
 		v.read(dir+pluginFile, "plugin", &plugin)
@@ -480,7 +494,7 @@ func (h hostHooksJSON) foreign() bool {
 func (v *validator) profile(dir, plugin string) {
 	file := dir + profileFile
 	f, ok := v.tree[file]
-	if !ok {
+	if !ok || !v.ours {
 		return
 	}
 	switch profile, err := host.DecodeProfile(f.Data); {

@@ -87,7 +87,7 @@ func TestValidateRefuses(t *testing.T) {
 // refused returns what a host or, in a plugin of ours, a house rule has against
 // the tree.
 func refused(t tree) error {
-	ps, _ := t.validate(false)
+	ps, _ := t.validate(false, t.looksOurs)
 	return ps.err()
 }
 
