@@ -156,7 +156,7 @@ func TestForeignContent(t *testing.T) {
 		"no run bit":      {path: "files/hooks/tree.sh", text: "#!/bin/sh\n", warns: "hooks/tree.sh: a hook starts this file and it is not executable"},
 		"a link":          {path: "files/link", mode: fs.ModeSymlink, refuse: `"gen/content/3_in.One/files/link" is a link`},
 		"twice":           {path: "files/hooks/hooks.json", text: "{}", refuse: "would be a file that comes from the manifest already"},
-		"twice, section":  {path: "files/agents/a.md", refuse: `31:16: "agents/a.md" comes from `+"`files:` already"},
+		"twice, section":  {path: "files/agents/a.md", refuse: `31:16: "agents/a.md" comes from ` + "`files:` already"},
 		"braces in prose": {path: "do.md", text: "Write {{x}}.", refuse: `do.md:1:7: function "x" not defined; where {{ is part of the text, write {{"{{"}}`},
 		"dots in prose":   {path: "do.md", text: "a\nWrite {{ .x }}.", refuse: `do.md:2:10: the manifest has no "x" for prose; where {{ is part of the text, write {{"{{"}}`},
 		"open braces":     {path: "do.md", text: "a\nWrite {{", refuse: `do.md:2:7: unclosed action; where {{ is part of the text`},

@@ -31,6 +31,9 @@ type Imported struct {
 	Files   int      // how many files the plugins have
 	// Lost has a sentence for everything that generate will not write as it was.
 	Lost []string
+	// Left has one for each kind of thing that is no part of a plugin and stays
+	// where it is.
+	Left []string
 }
 
 // Import begins a project from the plugin or marketplace in dir: plugin.json,
@@ -44,7 +47,7 @@ func Import(dir, out, template string) (*Imported, error) {
 		return nil, problem.Input("name the directory of a plugin or of a marketplace", "%q cannot be opened: %w", dir, Cause(err))
 	}
 	defer root.Close()
-	im := &importer{files: root.FS(), tree: tree{}, originals: map[string]tree{}, entryOf: map[string]map[string]any{}}
+	im := &importer{files: root.FS(), tree: tree{}, originals: map[string]tree{}, entryOf: map[string]map[string]any{}, dirs: map[string]bool{}}
 	name, err := im.read()
 	if err != nil {
 		return nil, err
@@ -61,7 +64,7 @@ func Import(dir, out, template string) (*Imported, error) {
 	if err := start(out, im.tree); err != nil {
 		return nil, err
 	}
-	done := &Imported{Dir: out, Lost: im.lost}
+	done := &Imported{Dir: out, Lost: im.lost, Left: im.left.sentences()}
 	for _, name := range slices.Sorted(maps.Keys(im.originals)) {
 		done.Plugins = append(done.Plugins, name)
 		done.Files += len(im.originals[name])
@@ -131,11 +134,15 @@ type importer struct {
 	plugins   []any                     // entries of the manifest
 	entryOf   map[string]map[string]any // of the marketplace that is imported, by plugin
 	market    map[string]any
+	dirs      map[string]bool // of the plugins that the marketplace lists
 	lost      []string
+	left      leftOut
 }
 
 func (im *importer) lose(format string, args ...any) {
-	im.lost = append(im.lost, fmt.Sprintf(format, args...))
+	if s := fmt.Sprintf(format, args...); !slices.Contains(im.lost, s) { // a file is read twice
+		im.lost = append(im.lost, s)
+	}
 }
 
 // read fills the project and returns its name.
@@ -167,6 +174,9 @@ func (im *importer) read() (name string, err error) {
 		return "", err
 	} else {
 		im.market = market
+		if err := im.around("."); err != nil {
+			return "", err
+		}
 	}
 	if len(im.plugins) == 0 {
 		return "", problem.Input(cmp.Or(strings.Join(im.lost, "; "), "name the directory of one plugin"), "the marketplace has no plugin that can be imported")
@@ -242,6 +252,7 @@ func (im *importer) entries(market map[string]any) error {
 		if _, ok := entry["skills"]; ok && dir == "." {
 			im.lose("%s: the host takes its skills for all it has only where the marketplace lies in the directory of the plugin, and this one gets a directory of its own: move the others out of skills/", name)
 		}
+		im.dirs[dir] = true
 		if err := im.plugin(dir, entry, true); err != nil {
 			im.lose("%s: it is left out, since %s", name, sentence(err))
 		}
@@ -328,12 +339,20 @@ func (im *importer) plugin(dir string, entry map[string]any, market bool) error 
 	if len(copies) > 0 {
 		p = append(p, field{"files", filesDir})
 	}
-	for file, f := range copies {
+	for _, file := range copies.paths() {
+		f := copies[file]
+		if path.Base(file) == attributes && rewrites.Match(f.Data) {
+			im.lose("%s: its %s holds in the project as well, where git may rewrite line ends; check says so if it has", name, file)
+		}
 		im.tree[path.Join(contentDir, name, filesDir, file)] = f
 	}
 	im.plugins = append(im.plugins, p)
 	return nil
 }
+
+// rewrites matches a line of a .gitattributes that has git write other bytes than it
+// was given.
+var rewrites = regexp.MustCompile(`(?m)^[ \t]*[^#\s]\S*[ \t](.*[ \t])?(text|crlf|ident|eol=|filter=|working-tree-encoding=)`)
 
 // know notes a key of the manifest, as generate will see it.
 func (p *plugin) know(f field) {
@@ -510,6 +529,9 @@ func entryKeys(name string, p *plugin, entry map[string]any) (out mapping) {
 // importHooks returns the keys of the manifest for a hooks.json, or nil when they
 // would not give the same one.
 func importHooks(data []byte) mapping {
+	if len(oddities(data)) > 0 {
+		return nil
+	}
 	all := object(data)
 	events, ok := all["hooks"].(map[string]any)
 	if !ok || len(events) == 0 {
@@ -622,11 +644,18 @@ func (im *importer) object(name string) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := object(bytes.TrimPrefix(data, []byte("\ufeff")))
-	if v == nil {
-		return nil, problem.Input("correct it first", "%q is not a JSON object", name)
+	var v any
+	if err := json.Unmarshal(withoutMark(data), &v); err != nil {
+		return nil, notJSON(name, withoutMark(data), err)
 	}
-	return v, nil
+	all := object(withoutMark(data))
+	if all == nil {
+		return nil, Problems{place(name, string(data), 0, "want a JSON object, found "+articled[typeOf(v)])}
+	}
+	for _, odd := range oddities(data) {
+		im.lose("%s: %s", name, odd)
+	}
+	return all, nil
 }
 
 // original returns the files of the plugin in dir. The marketplace of a
@@ -648,9 +677,15 @@ func (im *importer) collect(t tree, plugin, dir, to string, around []fs.FileInfo
 	if err != nil {
 		return unreadable(dir, err)
 	}
+	if len(entries) == 0 {
+		im.left.empty = append(im.left.empty, dir)
+	}
 	for _, d := range entries {
 		p, name := path.Join(dir, d.Name()), path.Join(to, d.Name())
-		if d.IsDir() && d.Name() == ".git" || name == marketFile {
+		if d.Name() == ".git" {
+			im.left.git = append(im.left.git, p)
+			continue
+		} else if name == marketFile {
 			continue
 		}
 		info, err := fs.Stat(im.files, p)

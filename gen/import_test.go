@@ -51,7 +51,7 @@ func TestImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(done.Lost) > 0 {
+	if want := []string{"plugins/commands/.claude-plugin/plugin.json: the byte order mark it begins with is not written again"}; !slices.Equal(done.Lost, want) {
 		t.Errorf("lost is %q", done.Lost)
 	}
 	if want := []string{"bare", "commands", "entry-only", "hooks"}; !slices.Equal(done.Plugins, want) {
@@ -139,7 +139,8 @@ var kinds = map[string]struct {
 		pluginFile: `{"name": "p"}`, ".gitignore": "*\n", ".gitattributes": "* text\n", ".github/x.yml": "", "bin/tool!": "\x7fELF\x00", "lib/a.pyc": "\x00\xff", "LICENSE.txt": "l", "README.md": "r\r\n",
 		"README": "", "pkg/__init__.py": "", "日本/ü ü.md": "x", "a b/c'd.md": "x", "CLAUDE.md": "x", "plugin.json": "{}", "marketplace/plugins/x/.claude-plugin/plugin.json": "{", "output-styles/o.md": "",
 		"scripts/go": "#!/bin/sh\n", "no-shebang!": "x", "gen/manifest.yaml": "x", "evals/a.yaml": "", ".claude-plugin/icon.png": "no picture", "hooks/README.md": "",
-	}},
+	}, lost: []string{"p: its .gitattributes holds in the project as well, where git may rewrite line ends; check says so if it has"}},
+	"attributes that keep": {files: map[string]string{pluginFile: `{"name": "p"}`, ".gitattributes": "# * text\n* -text\n*.sh -text -diff\n*.png binary linguist-vendored\n"}},
 	"links": {
 		files: map[string]string{
 			pluginFile: `{"name": "p"}`, "docs/a.md": "a", "docs/deep/b.md!": "b", ".git/config": "x",
@@ -160,8 +161,32 @@ var kinds = map[string]struct {
 	"ccreload.json, no JSON":   {files: map[string]string{pluginFile: `{"name": "p"}`, profileFile: "{"}},
 	"ccreload.json and a tool": {files: map[string]string{pluginFile: `{"name": "p"}`, profileFile: `{"plugin": "other"}`, runtimeFile + "!": "#!/bin/sh\n"}},
 	"null":                     {files: map[string]string{pluginFile: `{"name": "p", "hooks": null, "x": null}`}},
-	"marks":                    {files: map[string]string{pluginFile: "\ufeff" + `{"name": "p"}`}},
-	"a root":                   {files: map[string]string{pluginFile: `{"name": "p"}`, marketFile: `{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./"}]}`, "a.md": ""}},
+	"marks": {
+		files: map[string]string{pluginFile: "\ufeff" + `{"name": "p"}`},
+		lost:  []string{".claude-plugin/plugin.json: the byte order mark it begins with is not written again"},
+	},
+	"keys twice": {
+		files: map[string]string{
+			pluginFile: `{"name": "p", "version": "1", "author": {"name": "a", "name": "b"}, "x": [{"y": 1}, {"y": 1, "y": {"z": 0, "z": 0}}], "version": "2"}`,
+			hooksFile:  `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x", "command": "y"}]}]}}`, // stays as it is
+		},
+		lost: []string{
+			`.claude-plugin/plugin.json: the key "author.name" is there twice, and only the last one is taken`,
+			`.claude-plugin/plugin.json: the key "x.1.y" is there twice, and only the last one is taken`,
+			`.claude-plugin/plugin.json: the key "x.1.y.z" is there twice, and only the last one is taken`,
+			`.claude-plugin/plugin.json: the key "version" is there twice, and only the last one is taken`,
+		},
+	},
+	"half a character": {
+		files: map[string]string{pluginFile: `{"name": "p", "description": "a \ud83d b"}`},
+		lost:  []string{`.claude-plugin/plugin.json: a character that is none, such as half of a pair, is written as \ufffd`},
+	},
+	"bytes of no text": {
+		files: map[string]string{pluginFile: "{\"name\": \"p\", \"description\": \"caf\xe9\"}"},
+		lost:  []string{`.claude-plugin/plugin.json: a character that is none, such as half of a pair, is written as \ufffd`},
+	},
+	"whole characters": {files: map[string]string{pluginFile: `{"name": "p", "description": "\ud83d\uDE00 \\ud83d \ufffd"}`}},
+	"a root":           {files: map[string]string{pluginFile: `{"name": "p"}`, marketFile: `{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./"}]}`, "a.md": ""}},
 }
 
 // Every kind of plugin generates as it was.
@@ -240,7 +265,7 @@ func TestImportMarketplace(t *testing.T) {
 		"the 5th plugin of the marketplace has no name and is left out",
 		`gone: the source "./gone" is not a directory`,
 		`up: the source "../x" leads out of the marketplace`,
-		`bad: it is left out, since "bad/.claude-plugin/plugin.json" is not a JSON object: correct it first`,
+		`bad: it is left out, since bad/.claude-plugin/plugin.json:1:1: not valid JSON: the file ends before what it begins does: a bracket or a quote is missing`,
 		"odd: the host knows no such source, and the plugin is left out",
 		"far: a second entry of that name is left out",
 		"the 12th plugin of the marketplace has no name and is left out",
@@ -260,6 +285,43 @@ func TestImportMarketplace(t *testing.T) {
 	sameJSON(t, pluginFile, p.tree[pluginDir("other")+"/"+pluginFile].Data, `{"version": "1.0.0"}`)
 }
 
+// What belongs to no plugin stays where it is, and is named by its kind.
+func TestImportLeaves(t *testing.T) {
+	t.Parallel()
+	dir := lay(t, map[string]string{
+		marketFile:                    `{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "a", "source": "./plugins/a"}]}`,
+		"plugins/a/" + pluginFile:     `{"name": "a"}`,
+		"plugins/a/.git":              "gitdir: ../../.git/modules/a",
+		"plugins/b/" + pluginFile:     `{"name": "b"}`,
+		"plugins/README.md":           "r",
+		"README.md":                   "r",
+		".git/config":                 "c",
+		"docs/a.md":                   "a",
+		"docs/more/b.md":              "b",
+		"external/x/c/" + pluginFile:  `{"name": "c"}`,
+		"external/x/c/commands/do.md": "d",
+		"external/x/notes.md":         "n",
+	})
+	for _, empty := range []string{"none", "plugins/a/none"} {
+		if err := os.Mkdir(filepath.Join(dir, filepath.FromSlash(empty)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := Import(dir, filepath.Join(t.TempDir(), "out"), stockTemplate(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		".git, plugins/a/.git: the histories stay where they are",
+		"external/x/c, plugins/b: the marketplace does not list these plugins",
+		"README.md, docs/, external/x/notes.md, plugins/README.md: they belong to no plugin; copy what the project is to keep",
+		"none, plugins/a/none: they are empty directories, which git does not keep either",
+	}
+	if !slices.Equal(done.Left, want) || len(done.Lost) > 0 {
+		t.Errorf("left is %q, want %q; lost is %q", done.Left, want, done.Lost)
+	}
+}
+
 func TestImportRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -267,8 +329,10 @@ func TestImportRefuses(t *testing.T) {
 		want  string
 	}{
 		"nothing":       {map[string]string{"a": "b"}, "this is not a plugin or a marketplace"},
-		"no JSON":       {map[string]string{pluginFile: "{"}, `".claude-plugin/plugin.json" is not a JSON object`},
-		"a list":        {map[string]string{pluginFile: "[]"}, `".claude-plugin/plugin.json" is not a JSON object`},
+		"no JSON":       {map[string]string{pluginFile: "{\"a\": 1,\n}"}, ".claude-plugin/plugin.json:2:1: not valid JSON: want another key, found }: is the comma before it one too many?\n    2 | }"},
+		"a list":        {map[string]string{pluginFile: "[]"}, ".claude-plugin/plugin.json:1:1: want a JSON object, found a list"},
+		"no text":       {map[string]string{pluginFile: ""}, ".claude-plugin/plugin.json:1:1: not valid JSON: the file is empty"},
+		"more":          {map[string]string{pluginFile: `{"name": "p"} {}`}, ".claude-plugin/plugin.json:1:15: not valid JSON: something stands behind the end, {"},
 		"no name":       {map[string]string{pluginFile: `{}`}, `".claude-plugin/plugin.json" has no name of the plugin`},
 		"no plugins":    {map[string]string{marketFile: `{"name": "a", "owner": {"name": "o"}}`}, "the marketplace has no plugin that can be imported"},
 		"none that can": {map[string]string{marketFile: `{"name": "a", "plugins": [{"name": "x", "source": "./x"}]}`}, "no plugin that can be imported"},

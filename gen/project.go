@@ -24,6 +24,12 @@ type Project struct {
 // Files returns how many files are generated.
 func (p *Project) Files() int { return len(p.tree) }
 
+// Dir returns where the project is.
+func (p *Project) Dir() string { return p.dir }
+
+// Has reports whether a file is generated.
+func (p *Project) Has(path string) bool { return p.tree.hasFile(path) }
+
 // Warnings returns what a person should know about the project that keeps
 // nothing from being generated.
 func (p *Project) Warnings() Problems { return p.warnings }

@@ -228,7 +228,10 @@ func notJSON(file string, data []byte, err error) Problems {
 	if _, err := decodeText(file, data); err != nil {
 		return problems(err)
 	}
-	f := finding{File: file, Message: "not valid JSON: " + err.Error()}
+	f := finding{File: file, Message: "not valid JSON: " + rewordedJSON(err.Error())}
+	if len(bytes.TrimSpace(data)) == 0 {
+		f.Message = "not valid JSON: the file is empty"
+	}
 	if rest := withoutMark(data); len(rest) < len(data) && json.Valid(rest) {
 		f.Message = "the file begins with a byte order mark, which the host takes for no JSON: save it as UTF-8 without one"
 	}
@@ -244,6 +247,29 @@ func notJSON(file string, data []byte, err error) Problems {
 		f.Source = string(line)
 	}
 	return Problems{f}
+}
+
+// jsonWordings say of what encoding/json has found what would be right.
+var jsonWordings = []struct{ theirs, ours string }{
+	{`^unexpected end of JSON input$`, "the file ends before what it begins does: a bracket or a quote is missing"},
+	{`^invalid character '(.+)' looking for beginning of value$`, "want a value, found $1"},
+	{`^invalid character '}' looking for beginning of object key string$`, "want another key, found }: is the comma before it one too many?"},
+	{`^invalid character '(.+)' looking for beginning of object key string$`, "want a key in double quotes, found $1"},
+	{`^invalid character '(.+)' after object key$`, "want a colon behind the key, found $1"},
+	{`^invalid character '(.+)' after object key:value pair$`, "want a comma or } behind the value, found $1"},
+	{`^invalid character '(.+)' after array element$`, "want a comma or ] behind the value, found $1"},
+	{`^invalid character '(.+)' after top-level value$`, "something stands behind the end, $1"},
+	{`^invalid character '(.+)' in string literal$`, `text in quotes goes on in the next line or has a control character, $1: write it as an escape, such as \n`},
+	{`^invalid character '(.+)' in string escape code$`, `the escape \$1 means nothing: a backslash is written \\`},
+}
+
+func rewordedJSON(message string) string {
+	for _, w := range jsonWordings {
+		if re := compiled(w.theirs); re.MatchString(message) {
+			return re.ReplaceAllString(message, w.ours)
+		}
+	}
+	return message
 }
 
 // refusesKeys matches the places of objects in which the host refuses a key that

@@ -19,7 +19,7 @@ import (
 // Change is what one run did to one file, or what check finds.
 type Change struct {
 	Path string
-	What string // added, updated, removed, kept; missing, changed, crlf, mode, orphaned
+	What string // added, updated, removed, kept; missing, changed, crlf, mode, orphaned; gone
 }
 
 // write brings the files below root in line with t and returns what it
@@ -131,7 +131,7 @@ func (w *writer) commit() error {
 		if s.temp != "" {
 			err = w.root.Rename(s.temp, s.path)
 		} else if _, gone := w.root.Lstat(s.path); gone != nil {
-			continue
+			s.what = "gone"
 		} else if data, bad := readFile(w, "", s.path); bad != nil || hash(data) != s.hash {
 			s.what = "kept"
 		} else if err = w.root.Remove(s.path); err == nil {
@@ -204,8 +204,13 @@ func compare(fsys fs.FS, t tree) ([]Change, error) {
 		}
 	}
 	for p := range inv.Files {
-		if _, err := fs.Stat(fsys, p); err == nil && !t.has(p) {
+		if t.has(p) {
+			continue
+		}
+		if _, err := fs.Stat(fsys, p); err == nil {
 			out = append(out, Change{p, "orphaned"})
+		} else {
+			out = append(out, Change{p, "gone"})
 		}
 	}
 	if err := blockedBy(fsys, inventoryPath); err != nil {

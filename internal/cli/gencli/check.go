@@ -3,6 +3,7 @@ package gencli
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,12 +24,15 @@ no user would get it. Exit code 1 means that it found something.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: onProject(func(cmd *cobra.Command, p *gen.Project) error {
 			note(cmd, p.Warnings())
+			ignored(cmd, p.Dir(), p.Has)
 			changes, err := p.Check()
 			if err != nil {
 				return err
 			}
 			list(cmd.ErrOrStderr(), changes)
-			if len(changes) > 0 {
+			if gone := slices.ContainsFunc(changes, func(c gen.Change) bool { return c.What == "gone" }); gone {
+				fmt.Fprintln(cmd.ErrOrStderr(), "hint: where it should still be there, commit its source in gen/ as well, with `git add -f` where git ignores it; else run `ccreload-gen generate`")
+			} else if len(changes) > 0 {
 				fmt.Fprintln(cmd.ErrOrStderr(), "hint: run `ccreload-gen generate`, and remove or move what is orphaned")
 			}
 			if err := failed(cmd, p.Released()); err != nil {

@@ -64,6 +64,7 @@ var said = map[string]string{
 	"changed":  " differs from what the manifest says",
 	"crlf":     " has CR LF line ends: git may have put them there on checkout, which `* -text` in .gitattributes forbids",
 	"mode":     " has the wrong executable bit",
+	"gone":     " is gone, and so is what it was generated from",
 	"orphaned": " is orphaned: nothing generates it",
 }
 
