@@ -161,6 +161,8 @@ func TestForeignContent(t *testing.T) {
 		"dots in prose":   {path: "do.md", text: "a\nWrite {{ .x }}.", refuse: `do.md:2:10: the manifest has no "x" for prose; where {{ is part of the text, write {{"{{"}}`},
 		"open braces":     {path: "do.md", text: "a\nWrite {{", refuse: `do.md:2:7: unclosed action; where {{ is part of the text`},
 		"of nobody":       {path: "../3_in.On/x.md", warns: `gen/content/3_in.On: no plugin in the manifest is called "3_in.On", so nothing uses this; did you mean "3_in.One"?`},
+		"a device":        {path: "files/commands/NUL.md", text: "---\ndescription: x\n---\n", warns: "commands/NUL.md: Windows cannot have this name"},
+		"a version":       {path: "files/x", warns: `plugin.json:29:14: "7" is not a version of three numbers, such as 1.2.0`},
 		"a server":        {path: "files/.mcp.json", text: `{"mcpServers":{"s":{"command":"${CLAUDE_PLUGIN_ROOT}/hooks/stop.py"}}}`, warns: "hooks/stop.py: a server starts this file and it is not executable"},
 		"a server's file": {path: "files/.mcp.json", text: `{"mcpServers":{"s":{"command":"node","args":["${CLAUDE_PLUGIN_ROOT}/gone.js"]}}}`, warns: `.mcp.json:1:46: the server "s" names "gone.js", which is not in the plugin`},
 	} {
@@ -178,6 +180,16 @@ func TestForeignContent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A matcher that the host cannot take is said where it stands in hooks.json.
+func TestForeignMatcher(t *testing.T) {
+	t.Parallel()
+	_, warnings, err := emitForeign(t, strings.Replace(foreign, `matcher: "*"`, `matcher: "*Bash"`, 1), foreignContent(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, warnings, `hooks/hooks.json:28:20: the matcher "*Bash" is not a regular expression: nothing stands before a *, + or ? that it could repeat`)
 }
 
 // Each row changes one thing in foreign, which is then refused where it stands.
@@ -198,6 +210,14 @@ func TestForeignRefuses(t *testing.T) {
 		"files nowhere":        {"files: files", "files: nowhere", `there is no file "gen/content/3_in.One/nowhere"`},
 		"files a file":         {"files: files", "files: do.md", `15:12: "gen/content/3_in.One/do.md" is a file: want the directory`},
 		"skill files a file":   {"files: s,", "files: s.md,", `29:64: "gen/content/3_in.One/s.md" is a file: want the directory`},
+		"a key twice":          {"dependencies: [other]", `version: "8"`, "17:7: \"version\" is said twice, here and by `version`: keep one of the two"},
+		"twice, by two names":  {"    host:\n", "    title: X\n    host:\n      displayName: Y\n", "18:7: \"displayName\" is said twice, here and by `title`"},
+		"twice, unchecked":     {"    entry:", "    unchecked: {dependencies: []}\n    entry:", "20:17: \"dependencies\" is said twice, here and by `host: {dependencies: …}`"},
+		"twice, in its entry":  {"strict: true", "category: x", "\"category\" is said twice, here and by `category`"},
+		"twice, in a hook":     {"run: {command: python3,", "run: {timeout: 5, command: python3,", "\"timeout\" is said twice, here and by `timeout`"},
+		"twice, frontmatter":   {"description: null", "description: x", "\"description\" is said twice, here and by `description`"},
+		"twice, of an agent":   {"extra: {color: red", "extra: {tools: Read", "\"tools\" is said twice, here and by `allowed-tools`"},
+		"twice, marketplace":   {"metadata: {pluginRoot: ./x}", "plugins: []", "\"plugins\" is said twice, here and by `plugins`"},
 		"a command with files": {"body: do.md", "body: do.md, files: s", `only a skill has files of its own`},
 		"no owner":             {"  owner: {name: Else, email: else@example.org}\n", "", `the marketplace has no owner`},
 		"runtime of a name":    {"runtime: none}", "runtime: nil}", `"nil" does not fit: want none`},

@@ -185,6 +185,9 @@ var kinds = map[string]struct {
 		files: map[string]string{pluginFile: "{\"name\": \"p\", \"description\": \"caf\xe9\"}"},
 		lost:  []string{`.claude-plugin/plugin.json: a character that is none, such as half of a pair, is written as \ufffd`},
 	},
+	"names and versions": {files: map[string]string{
+		pluginFile: `{"name": "p", "version": "v1.1"}`, hooksFile: `{"hooks": {"PreToolUse": [{"matcher": "Bash(", "hooks": [{"type": "command", "command": "x"}]}]}}`, "commands/CON.md": "x", "commands/foo.md": "x", "docs/aux": "x",
+	}},
 	"whole characters": {files: map[string]string{pluginFile: `{"name": "p", "description": "\ud83d\uDE00 \\ud83d \ufffd"}`}},
 	"a root":           {files: map[string]string{pluginFile: `{"name": "p"}`, marketFile: `{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./"}]}`, "a.md": ""}},
 }

@@ -92,8 +92,8 @@ type plugin struct {
 	Agents   []prose       `yaml:"agents,omitempty"`
 	// HooksDescription is that of hooks.json where it is not the plugin's.
 	HooksDescription string `yaml:"hooks-description,omitempty"`
-	// Host has further keys of plugin.json, Entry of marketplace.json; they win,
-	// and null takes out what would be there.
+	// Host has further keys of plugin.json, Entry of the entry in marketplace.json,
+	// where they win over what plugin.json has. Null takes out what would be there.
 	Host  map[string]any `yaml:"host,omitempty"`
 	Entry map[string]any `yaml:"entry,omitempty"`
 	// Unchecked has keys of plugin.json that are not held against anything, as
@@ -125,7 +125,7 @@ type hook struct {
 	Status  string     `yaml:"status,omitempty"`  // what the host shows while it runs
 	Async   bool       `yaml:"async,omitempty"`
 	// Run is the handler in the words of the host, where our runtime is not it.
-	// What is in it wins over the keys above.
+	// It has none of the keys above.
 	Run map[string]any `yaml:"run,omitempty"`
 }
 
@@ -148,8 +148,8 @@ type prose struct {
 	Body       string `yaml:"body"` // Markdown below content/PLUGIN
 	// Files is a directory below content/PLUGIN whose files go beside a skill.
 	Files string `yaml:"files,omitempty"`
-	// Extra has further keys of the frontmatter; they win, and null takes out
-	// what would be there.
+	// Extra has further keys of the frontmatter. Its name wins, and null takes out what
+	// would be there.
 	Extra map[string]any `yaml:"extra,omitempty"`
 }
 

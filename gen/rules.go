@@ -53,6 +53,7 @@ func (m *manifest) check(answered func() events) Problems {
 	if m.owner().Name == "" {
 		r.report("/marketplace", "the marketplace has no owner: add `owner: {name: …}`, or an `author:` at the top")
 	}
+	r.twice("/marketplace/host", m.Marketplace.Host, said{"description": {"description", m.Marketplace.Description != ""}, "plugins": {"plugins", true}})
 	for i := range m.Plugins {
 		r.plugin(fmt.Sprintf("/plugins/%d", i), m, &m.Plugins[i])
 	}
@@ -109,6 +110,7 @@ func (r *rules) plugin(path string, m *manifest, p *plugin) {
 	r.options(path+"/options", p)
 	r.program(path+"/runtime", m, p)
 	r.hooks(path+"/hooks", p)
+	r.again(path, p)
 	commands := map[string]bool{}
 	for i, c := range p.Commands {
 		r.file(fmt.Sprintf("%s/commands/%d/body", path, i), c.Body)
@@ -134,6 +136,61 @@ func (r *rules) plugin(path string, m *manifest, p *plugin) {
 			if c.Files != "" {
 				r.report(fmt.Sprintf("%s/%s/%d/files", path, key, i), "only a skill has files of its own: use the `files:` of the plugin")
 			}
+		}
+	}
+}
+
+// again checks that nothing is said twice: by a key of the manifest, and by the same
+// of the host in host:, entry:, extra: or run:, where one of the two would be lost.
+func (r *rules) again(path string, p *plugin) {
+	user := slices.ContainsFunc(p.Options, func(o host.Option) bool { return o.HasScope(host.ScopeUser) })
+	own := said{
+		"displayName": {"title", p.Title != ""}, "description": {"description", p.Description != ""}, "version": {"version", p.Version != ""},
+		"license": {"license", p.License != ""}, "author": {"author", p.Author != nil}, "homepage": {"homepage", p.Homepage != ""},
+		"repository": {"repository", p.Repository != ""}, "keywords": {"keywords", p.Keywords != nil},
+		"network": {"network", p.Network != nil}, "userConfig": {"options", user},
+	}
+	r.twice(path+"/host", p.Host, own)
+	for key, value := range p.Host {
+		if value != nil {
+			own[key] = saidAs{"host: {" + key + ": …}", true}
+		}
+	}
+	r.twice(path+"/unchecked", p.Unchecked, own)
+	r.twice(path+"/entry", p.Entry, said{"category": {"category", p.Category != ""}, "tags": {"tags", p.Tags != nil}})
+	for i, h := range p.Hooks {
+		r.twice(fmt.Sprintf("%s/hooks/%d/run", path, i), h.Run, said{
+			"if": {"if", h.If != ""}, "timeout": {"timeout", h.Timeout != 0}, "statusMessage": {"status", h.Status != ""}, "async": {"async", h.Async},
+		})
+	}
+	for key, list := range map[string][]prose{"commands": p.Commands, "skills": p.Skills, "agents": p.Agents} {
+		for i, c := range list {
+			own := said{
+				"description": {"description", true}, "argument-hint": {"argument-hint", c.ArgumentHint != ""}, "model": {"model", c.Model != ""},
+				"allowed-tools": {"allowed-tools", c.AllowedTools != nil}, "disable-model-invocation": {"disable-model-invocation", c.PersonOnly},
+			}
+			if key == "agents" {
+				own["tools"] = own["allowed-tools"]
+			}
+			r.twice(fmt.Sprintf("%s/%s/%d/extra", path, key, i), c.Extra, own)
+		}
+	}
+}
+
+// said is which keys of the host the manifest has said something about.
+type said map[string]saidAs
+
+// saidAs is the key of the manifest that does, and whether it is there.
+type saidAs struct {
+	key string
+	set bool
+}
+
+// twice reports what the keys at path say again. Null is not said: it takes a key out.
+func (r *rules) twice(path string, more map[string]any, own said) {
+	for _, key := range slices.Sorted(maps.Keys(more)) {
+		if own[key].set && more[key] != nil {
+			r.report(path+"/"+key+keySuffix, "%q is said twice, here and by `%s`: keep one of the two", key, own[key].key)
 		}
 	}
 }

@@ -101,6 +101,7 @@ func (t tree) validate(listed bool, answered func(dir string) bool) (refused, wa
 		v.listed = listed && !(dir == "" && t.hasFile(pluginFile))
 		v.plugin(dir)
 	}
+	v.warned = append(v.warned, t.portable()...)
 	refused, warned = problems(v.refused.err()), problems(v.warned.err())
 	return refused, warned
 }
@@ -394,6 +395,9 @@ func (v *validator) reserved(file, place, name string) {
 	}
 }
 
+// semantic is a version by semver.org.
+var semantic = regexp.MustCompile(`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
+
 // kebab is a name that every host takes.
 var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
@@ -413,6 +417,9 @@ func (v *validator) manifest(dir string, p pluginFileJSON) {
 		if key.value == "" {
 			v.advise(file, "%q is missing", key.name)
 		}
+	}
+	if p.Version != "" && !semantic.MatchString(p.Version) {
+		v.note(v.at(file, "/version", "%q is not a version of three numbers, such as 1.2.0: the host takes it, and a plugin that depends on a range of versions, or a tool that compares them, does not", p.Version))
 	}
 	if p.Author == nil {
 		v.advise(file, "%q is missing", "author")

@@ -149,8 +149,11 @@ func (v *validator) group(dir, file, place, event string, item any, say func(fin
 		say(v.at(file, place, "want a mapping with %q", "hooks"))
 		return
 	}
-	if m, ok := group["matcher"]; ok && !isText(m) {
+	text, isString := group["matcher"].(string)
+	if _, ok := group["matcher"]; ok && !isString {
 		say(v.at(file, place+"/matcher", "want a string"))
+	} else if why := badMatcher(text); why != "" {
+		v.note(v.at(file, place+"/matcher", "the matcher %q is not a regular expression: %s", text, why))
 	}
 	handlers, ok := group["hooks"].([]any)
 	if !ok {
