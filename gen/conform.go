@@ -2,7 +2,6 @@ package gen
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -87,7 +86,7 @@ func (c *conformer) object(r rule, v map[string]any, at []string) {
 		}
 	}
 	if len(missing) > 0 {
-		c.add(at, "required", nil, nil, missing...)
+		c.add(at, "required", v, nil, missing...)
 	}
 	properties, _ := r["properties"].(rule)
 	names, named := r["propertyNames"].(rule)
@@ -286,16 +285,18 @@ func (d *document) explain(base string, whole rule, found []violation) (ps Probl
 		case "additionalProperties":
 			known, _ := r["properties"].(rule)
 			for _, key := range v.keys {
-				hint := goesInto(known, key)
-				if hint == "" {
-					hint = didYouMean(key, slices.Sorted(maps.Keys(known)))
-				}
+				hint := wherever(whole, known, key)
 				report(path+"/"+key+keySuffix, "unknown key %q%s", key, hint)
 				ps[len(ps)-1].ignored = r["additionalProperties"] == false && !refusesKeys.MatchString(path)
 			}
 		case "required":
+			all, _ := v.got.(map[string]any)
 			for _, key := range v.keys {
-				report(path, "%q is missing", key)
+				if near := misspelt(key, all, r); near != "" {
+					report(path+"/"+near+keySuffix, "%q is missing; is it meant by %q?", key, near)
+				} else {
+					report(path, "%q is missing", key)
+				}
 			}
 		case "propertyNames":
 			report(fmt.Sprintf("%s/%s%s", path, v.got, keySuffix), "%q does not fit: want %s", v.got, v.want)
@@ -307,6 +308,9 @@ func (d *document) explain(base string, whole rule, found []violation) (ps Probl
 			found := articled[typeOf(v.got)]
 			if n, ok := v.got.(string); ok && d.isNumber(path) {
 				found = "one that is too large, " + n
+			}
+			if t := d.place(path); t != nil && !nested(v.got) && v.got != nil && note == "" && conforms(r, t.Value) {
+				found += "; put it into quotes"
 			}
 			report(path, "want %s, found %s%s", host.Either(words), found, note)
 		case "pattern":
@@ -323,6 +327,10 @@ func (d *document) explain(base string, whole rule, found []violation) (ps Probl
 			report(path, "%s is too small: want at least %s%s", digits(v.got, 0), digits(v.want, -1), note)
 		case "maximum":
 			report(path, "%s is too large: want at most %s%s", digits(v.got, 0), digits(v.want, -1), note)
+		case "exclusiveMinimum":
+			report(path, "%s is too small: want more than %s%s", digits(v.got, -1), digits(v.want, -1), note)
+		case "maxLength":
+			report(path, "this text has %d characters: want at most %s%s", utf8.RuneCountInString(v.got.(string)), digits(v.want, -1), note)
 		case "oneOf", "minItems":
 			report(path, "this value does not fit: want %s", want)
 		case "minLength":
@@ -339,6 +347,23 @@ func (d *document) explain(base string, whole rule, found []violation) (ps Probl
 		}
 	}
 	return ps
+}
+
+// misspelt returns a key of all, which r does not know and passes over, that looks
+// like one that is missing.
+func misspelt(key string, all map[string]any, r rule) string {
+	known, _ := r["properties"].(rule)
+	if r["additionalProperties"] == false {
+		return "" // it is told what is unknown
+	}
+	var unknown []string
+	for have := range all {
+		if known[have] == nil {
+			unknown = append(unknown, have)
+		}
+	}
+	slices.Sort(unknown)
+	return host.Nearest(key, unknown)
 }
 
 // isNumber reports whether what stands at path is written as a number, which the

@@ -175,8 +175,8 @@ func (d *document) atToken(t *token.Token, message string) finding {
 }
 
 // index notes where the values below node stand, and returns where node itself
-// begins and whether it is a list or mapping. One of those that has a key is
-// shown at the key, where a person looks for it.
+// begins and whether it is a list or mapping. One of those that begins in a line
+// below its key is shown at the key, where a person looks for it.
 func (d *document) index(path string, node ast.Node) (begins *token.Token, nested bool) {
 	begins = node.GetToken()
 	switch n := node.(type) {
@@ -194,7 +194,9 @@ func (d *document) index(path string, node ast.Node) (begins *token.Token, neste
 		below := path + "/" + key.Value
 		at, nested := d.index(below, n.Value)
 		if nested {
-			at = key
+			if at = bracket(n.Value); at == nil || at.Position.Line != key.Position.Line {
+				at = key
+			}
 		}
 		d.places[below], d.places[below+keySuffix] = at, key
 		return key, true
@@ -206,4 +208,21 @@ func (d *document) index(path string, node ast.Node) (begins *token.Token, neste
 		return begins, true
 	}
 	return begins, false
+}
+
+// bracket returns the one that a list or mapping begins with, nil for none.
+func bracket(node ast.Node) *token.Token {
+	switch n := node.(type) {
+	case *ast.AnchorNode:
+		return bracket(n.Value)
+	case *ast.MappingNode:
+		if n.IsFlowStyle {
+			return n.Start
+		}
+	case *ast.SequenceNode:
+		if n.IsFlowStyle {
+			return n.Start
+		}
+	}
+	return nil
 }

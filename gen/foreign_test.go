@@ -182,6 +182,18 @@ func TestForeignContent(t *testing.T) {
 	}
 }
 
+// A whole number may be written with a point.
+func TestForeignWholeNumber(t *testing.T) {
+	t.Parallel()
+	m, err := decode(ManifestPath, []byte(strings.Replace(foreign, "timeout: 30", "timeout: 5.0", 1)), stockEvents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Plugins[0].Hooks[0].Timeout; got != 5 {
+		t.Errorf("the timeout is %d", got)
+	}
+}
+
 // A matcher that the host cannot take is said where it stands in hooks.json.
 func TestForeignMatcher(t *testing.T) {
 	t.Parallel()
@@ -218,6 +230,15 @@ func TestForeignRefuses(t *testing.T) {
 		"twice, frontmatter":   {"description: null", "description: x", "\"description\" is said twice, here and by `description`"},
 		"twice, of an agent":   {"extra: {color: red", "extra: {tools: Read", "\"tools\" is said twice, here and by `allowed-tools`"},
 		"twice, marketplace":   {"metadata: {pluginRoot: ./x}", "plugins: []", "\"plugins\" is said twice, here and by `plugins`"},
+		"no time":              {"timeout: 0.5", "timeout: 0", "0 is too small: want more than 0 (seconds)"},
+		"a server's key":       {"dependencies: [other]", "mcpServers: {s: {comand: x}}", `17:24: "command" is missing; is it meant by "comand"?`},
+		"key of a hook":        {"    files: files\n", "    files: files\n    event: Stop\n", "unknown key \"event\"; it goes into an entry of `hooks:`"},
+		"key of the top":       {"    files: files\n", "    files: files\n    platforms: [linux/amd64]\n", "unknown key \"platforms\"; it goes to the top of the manifest"},
+		"key of a marketplace": {"    files: files\n", "    files: files\n    owner: {name: X}\n", "unknown key \"owner\"; it goes into `marketplace:`"},
+		"key of a plugin":      {"name: others\nmarketplace", "name: others\ntags: [x]\nmarketplace", "unknown key \"tags\"; it goes into an entry of `plugins:`"},
+		"a number for text":    {`version: "7"`, "version: 5.0", `want a string, found a number (a version in quotes, such as "1.2.0", where it is not the toolkit's)`},
+		"true for text":        {"author: {name: A, email: a@b.c", "author: {name: A, email: true", `want a string, found true or false; put it into quotes`},
+		"half a second":        {"timeout: 30", "timeout: 5.5", `want a whole number, found a number (seconds)`},
 		"a command with files": {"body: do.md", "body: do.md, files: s", `only a skill has files of its own`},
 		"no owner":             {"  owner: {name: Else, email: else@example.org}\n", "", `the marketplace has no owner`},
 		"runtime of a name":    {"runtime: none}", "runtime: nil}", `"nil" does not fit: want none`},

@@ -26,13 +26,10 @@ func unportable(name string) string {
 }
 
 func quotedRune(s string) string {
-	for _, r := range s {
-		if r < ' ' {
-			return "a control character"
-		}
-		return string(r)
+	if s[0] < ' ' {
+		return "a control character"
 	}
-	return ""
+	return s[:1]
 }
 
 // portable warns of paths that not every system can have: each name once.

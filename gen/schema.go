@@ -323,24 +323,92 @@ var articled = map[string]string{
 	"boolean": "true or false", "object": "a mapping", "array": "a list", "null": "nothing",
 }
 
-// goesInto returns the end of a sentence about a key that one of the known keys
-// has below it, or one like it where no known key is like it.
+// wherever returns the end of a sentence about a key that is not among the known ones
+// of an object: where it goes, or what it was meant to be.
+func wherever(whole, known rule, key string) string {
+	names := slices.Sorted(maps.Keys(known))
+	near := host.Nearest(key, names)
+	if near == key+"s" || near+"s" == key {
+		return didYouMean(key, names)
+	}
+	if hint := goesInto(known, key); hint != "" {
+		return hint
+	}
+	if near == "" {
+		if hint := goesInto(rule{"": whole}, key); hint != "" {
+			return hint
+		}
+		if hint := likeBelow(known, key); hint != "" {
+			return hint
+		}
+	}
+	return didYouMean(key, names)
+}
+
+// maxPlaces is how many places a sentence has at most.
+const maxPlaces = 3
+
+// goesInto returns the end of a sentence about a key that the known keys have below
+// them: the places that are the least deep.
 func goesInto(known rule, key string) string {
-	like := ""
+	places := placesOf(known, key)
+	switch {
+	case len(places) == 0 || len(places) > maxPlaces:
+		return ""
+	case places[0] == "":
+		return "; it goes to the top of the manifest"
+	}
+	return "; it goes into " + host.Either(places)
+}
+
+// placesOf returns what a key can stand in, in words.
+func placesOf(known rule, key string) (places []string) {
+	type level struct {
+		name, words string
+		rule        rule
+	}
+	var levels []level
+	add := func(known rule, around string) {
+		for _, name := range slices.Sorted(maps.Keys(known)) {
+			r, _ := known[name].(rule)
+			words := "`" + name + ":`"
+			if items, ok := r["items"].(rule); ok {
+				r, words = items, "an entry of "+words
+			}
+			if name == "" {
+				words = ""
+			} else if around != "" {
+				words += " of " + around
+			}
+			levels = append(levels, level{name, words, r})
+		}
+	}
+	add(known, "")
+	for depth := 0; depth < 3 && len(places) == 0; depth++ {
+		now := levels
+		levels = nil
+		for _, l := range now {
+			inner, _ := l.rule["properties"].(rule)
+			if inner[key] != nil {
+				places = append(places, l.words)
+			}
+			add(inner, l.words)
+		}
+	}
+	return places
+}
+
+// likeBelow returns the end of a sentence about a key that is like one which the known
+// keys have below them.
+func likeBelow(known rule, key string) string {
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		r, _ := known[name].(rule)
 		inner, _ := r["properties"].(rule)
-		if inner[key] != nil {
-			return fmt.Sprintf("; it goes into `%s:`", name)
-		}
-		if near := host.Nearest(key, slices.Sorted(maps.Keys(inner))); near != "" && like == "" {
-			like = fmt.Sprintf("; did you mean %q, which goes into `%s:`?", near, name)
+		if near := host.Nearest(key, slices.Sorted(maps.Keys(inner))); near != "" {
+			return fmt.Sprintf("; did you mean %q, which goes into `%s:`?", near, name)
 		}
 	}
-	if host.Nearest(key, slices.Sorted(maps.Keys(known))) != "" {
-		return ""
-	}
-	return like
+	return ""
 }
 
 // didYouMean returns the end of a sentence about an unknown word: the nearest

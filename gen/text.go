@@ -112,16 +112,16 @@ func Cause(err error) error {
 
 // decodeText returns data as text, without the byte order mark and the carriage
 // returns of editors on Windows. The error is Problems with the first byte that
-// is not UTF-8 or is NUL; it does not show the line, which is not for reading.
+// is not UTF-8 or is NUL. UTF-16 is not shown, since it has no lines for us.
 func decodeText(file string, data []byte) (string, error) {
 	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
 	refuse := func(at int, message string) (string, error) {
 		p := place(file, text, at, message+": save it as UTF-8")
-		p.Source = ""
+		p.Source = strings.ToValidUTF8(p.Source, "\ufffd")
 		return "", Problems{p}
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return refuse(0, "the file is UTF-16 text")
+		return "", Problems{{File: file, Line: 1, Column: 1, Message: "the file is UTF-16 text: save it as UTF-8"}}
 	}
 	for at, r := range text {
 		switch {

@@ -33,12 +33,12 @@ func TestDecodeText(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"a\x00b":                        "f:1:2: the file is not text, a NUL byte stands here: save it as UTF-8",
-		"a\nä\xffb":                     "f:2:2: the file is not UTF-8 text from here on: save it as UTF-8",
-		"\ufeff\xe4":                    "f:1:1: the file is not UTF-8 text from here on: save it as UTF-8",
+		"a\x00b":                        "f:1:2: the file is not text, a NUL byte stands here: save it as UTF-8\n    1 | a␀b\n      |  ^",
+		"a\nä\xffb":                     "f:2:2: the file is not UTF-8 text from here on: save it as UTF-8\n    2 | ä�b\n      |  ^",
+		"\ufeff\xe4":                    "f:1:1: the file is not UTF-8 text from here on: save it as UTF-8\n    1 | �\n      | ^",
 		string(utf16le("name: x\n")):    "f:1:1: the file is UTF-16 text: save it as UTF-8",
 		"\xfe\xff\x00a":                 "f:1:1: the file is UTF-16 text: save it as UTF-8",
-		"n\x00a\x00m\x00e\x00:\x00\x00": "f:1:2: the file is not text, a NUL byte stands here: save it as UTF-8",
+		"n\x00a\x00m\x00e\x00:\x00\x00": "f:1:2: the file is not text, a NUL byte stands here: save it as UTF-8\n    1 | n␀a␀m␀e␀:␀␀\n      |  ^",
 	} {
 		if _, problem := decodeText("f", []byte(in)); problem == nil || problem.Error() != want {
 			t.Errorf("%q: %v, want %s", in, problem, want)

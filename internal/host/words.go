@@ -8,9 +8,9 @@ import "strings"
 func Nearest(word string, words []string) string {
 	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "-", "_")) }
 	word = plain(word)
-	best, most := "", len(word)/3+1 // errors that are forgiven
+	best, most := "", min((len(word)+1)/3, maxErrors) // errors that are forgiven
 	for _, w := range words {
-		if word != "" && strings.Contains(plain(w), word) {
+		if len(word) >= minPart && strings.Contains(plain(w), word) {
 			return w
 		}
 		if d := distance(word, plain(w)); d <= most {
@@ -20,24 +20,33 @@ func Nearest(word string, words []string) string {
 	return best
 }
 
-// distance is the number of insertions, deletions and replacements of bytes
-// that make a into b.
+const (
+	minPart   = 3 // letters of which a word may be part of another by more than chance
+	maxErrors = 4 // more make another word
+)
+
+// distance is the number of insertions, deletions and replacements of bytes, and of
+// swaps of neighbors, that make a into b.
 func distance(a, b string) int {
+	var before []int
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
+			cost := row[j]
 			if a[i] != b[j] {
 				cost++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
+			next[j+1] = min(cost, next[j]+1, row[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
 		}
+		before, row = row, next
 	}
 	return row[len(b)]
 }

@@ -15,6 +15,11 @@ func TestNearest(t *testing.T) {
 		"allowed_tool":           "allowed-tools",
 		"sesionstart":            "SessionStart",
 		"color":                  "",
+		"mxa":                    "max",
+		"m":                      "", // part of most
+		"foo":                    "",
+		"maxwell":                "",
+		"header":                 "",
 		"":                       "",
 	} {
 		if got := Nearest(word, words); got != want {
@@ -31,7 +36,7 @@ func TestDistance(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"kitten", "sitting", 3}, {"min", "mni", 2}} {
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"kitten", "sitting", 3}, {"min", "mni", 1}, {"ab", "bca", 3}} {
 		if got := distance(tt.a, tt.b); got != tt.want {
 			t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
 		}
