@@ -5,12 +5,15 @@ import (
 	"bytes"
 	"cmp"
 	"compress/flate"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ccreload/ccreload/internal/problem"
@@ -48,6 +51,79 @@ type Bundling struct {
 type Bundle struct {
 	Files   map[string][]byte // by name
 	Missing []string          // programs that are in no zip, by the name of their asset
+	// Releases says what is to be attached to which.
+	Releases []Release
+	// Again has zips that the last bundle had for the same release in another version.
+	Again []string
+}
+
+// Release is the address of one and the names of files it is to have.
+type Release struct {
+	Repository, Tag string
+	Files           []string
+}
+
+// tag returns that of the release which has the zip of p: one for all plugins, where
+// the manifest has a version for all.
+func (m *manifest) tag(p *plugin) string { return "v" + cmp.Or(m.Version, p.Version) }
+
+// releases returns where a bundle of m is to be attached, with the programs that are
+// made here.
+func (m *manifest) releases(found builds) (list []Release) {
+	add := func(repository, tag, file string) {
+		i := slices.IndexFunc(list, func(r Release) bool { return r.Repository == repository && r.Tag == tag })
+		if i < 0 {
+			i = len(list)
+			list = append(list, Release{repository, tag, nil})
+		}
+		list[i].Files = append(list[i].Files, file)
+	}
+	for i := range m.Plugins {
+		if p := &m.Plugins[i]; !p.elsewhere() {
+			add(m.Repository, m.tag(p), m.zip(p))
+		}
+	}
+	if len(list) > 0 {
+		add(m.Repository, list[0].Tag, "marketplace.json")
+	}
+	for _, l := range m.programs() {
+		for _, platform := range m.Platforms {
+			if asset := platform.asset(l.Name); !l.released && found[asset] != nil {
+				add(l.Repository, "v"+l.Version, asset)
+			}
+		}
+	}
+	return list
+}
+
+// zip returns what the bundle of p is called.
+func (m *manifest) zip(p *plugin) string { return fmt.Sprintf("%s-%s.zip", p.Name, m.version(p)) }
+
+// again returns the zips that the catalogue of the last bundle, if there was one, has
+// at the release of another version of theirs now.
+func again(last, now []byte) (out []string) {
+	address := func(catalogue []byte) map[string]string {
+		var market struct {
+			Plugins []struct {
+				Name   string      `json:"name"`
+				Source archiveJSON `json:"source"`
+			} `json:"plugins"`
+		}
+		_ = json.Unmarshal(catalogue, &market) // a plugin kept elsewhere may have text there
+		out := map[string]string{}
+		for _, p := range market.Plugins {
+			out[p.Name] = p.Source.URL
+		}
+		return out
+	}
+	before := address(last)
+	for name, url := range address(now) {
+		if was := before[name]; was != "" && was != url && path.Dir(was) == path.Dir(url) {
+			out = append(out, path.Base(was))
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // builds are the programs of a bundle, by the name of their asset.
@@ -164,11 +240,11 @@ func (m *manifest) bundle(t tree, found builds) (map[string][]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("bundle of %s: %w", p.Name, err)
 		}
-		name := fmt.Sprintf("%s-%s.zip", p.Name, m.version(p))
+		name := m.zip(p)
 		out[name] = data
 		market.Plugins[i].Source = archiveJSON{
 			Source: "archive",
-			URL:    fmt.Sprintf("%s/releases/download/v%s/%s", m.Repository, cmp.Or(m.Version, p.Version), name),
+			URL:    fmt.Sprintf("%s/releases/download/%s/%s", m.Repository, m.tag(p), name),
 			SHA256: hash(data),
 		}
 		more := map[string]any{"engines": map[string]any{"claude-code": ">=" + archiveClient}}
@@ -251,7 +327,10 @@ func (p *Project) Bundle(from Bundling) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bundle{files, missing}
+	b := &Bundle{Files: files, Missing: missing, Releases: p.manifest.releases(found)}
+	if last, err := readFile(p.files, "", releasePath); err == nil {
+		b.Again = again(last, files["marketplace.json"])
+	}
 	if !from.Record {
 		return b, nil
 	}

@@ -45,7 +45,7 @@ func TestManifestPageIsTrue(t *testing.T) {
 		}
 		examples++
 		manifest := b.code
-		if strings.HasPrefix(manifest, "plugins:") {
+		if !strings.HasPrefix(manifest, "name:") {
 			manifest = header + manifest
 		}
 		content := fstest.MapFS{templatePath: {Data: []byte(stockTemplate(t))}}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,6 +73,19 @@ release, for users to add. Commit these files. With --dry-run nothing is recorde
 			}
 			for _, name := range bundle.Missing {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: there is no %s, so it is in no zip\n", name)
+			}
+			for _, name := range bundle.Again {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: the same release had %s before: raise the version at the top of %s, which is that of the release\n", term.Line(name), gen.ManifestPath)
+			}
+			if dryRun {
+				return nil
+			}
+			for _, r := range bundle.Releases {
+				what := strings.Join(r.Files, ", ")
+				if len(bundle.Releases) == 1 && len(r.Files) == len(bundle.Files) {
+					what = "these files"
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "next: attach %s to the release %s of %s\n", term.Line(what), term.Line(r.Tag), term.Line(r.Repository))
 			}
 			return nil
 		}),
