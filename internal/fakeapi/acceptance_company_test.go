@@ -87,8 +87,9 @@ func TestCompany(t *testing.T) {
 
 	// The first session installs it in the background, and has its hooks from then on.
 	s := w.open()
+	registered := regexp.MustCompile(`(?s)plugin\.register: cc-reload.*Registered \d+ hooks`)
 	w.until("the plugin to be installed", func() bool {
-		return strings.Contains(w.read(filepath.Join(w.dir, "client", "0.log")), "Auto-refreshing plugins (installed: 1")
+		return registered.MatchString(w.read(filepath.Join(w.dir, "client", "0.log")))
 	})
 	s.say("split the parser", fakeapi.Say("Split.").At(10*percent))
 	w.until("the runtime", func() bool { return len(u.runtimes()) == 1 })

@@ -13,7 +13,7 @@ import (
 // With nothing in between, the transcript does not tell at /compact that a turn was
 // taken back. The next prompt puts that right, in the file and to the model.
 func TestTurnTakenBackRightBeforeACompaction(t *testing.T) {
-	needs(t, "2.1.332", "the row of the compaction in the transcript when the next prompt is submitted")
+	needs(t, "2.1.332", "the row of the compaction in the transcript a moment later")
 	w := newReload(t)
 	w.api.Summary(fakeapi.Say("<summary>A parser.</summary>"))
 	s := w.open("--permission-mode", "acceptEdits")
@@ -24,6 +24,7 @@ func TestTurnTakenBackRightBeforeACompaction(t *testing.T) {
 	s.rewind(1, false)
 	s.submit("/compact keep the plan")
 	s.see(`(?i)compacted`)
+	w.until("the row of the compaction", func() bool { return w.rows("compact_boundary") > 0 })
 	s.say("go on", fakeapi.Say("Gone on."))
 
 	got := w.read(w.state("session.md"))

@@ -256,10 +256,13 @@ func (w *world) transcripts() []map[string]any {
 }
 
 // turns is how many turns have ended, Stop hooks included.
-func (w *world) turns() int {
+func (w *world) turns() int { return w.rows("turn_duration") }
+
+// rows is how many rows of a subtype the transcripts have.
+func (w *world) rows(subtype string) int {
 	n := 0
 	for _, row := range w.transcripts() {
-		if row["subtype"] == "turn_duration" {
+		if row["subtype"] == subtype {
 			n++
 		}
 	}
