@@ -164,3 +164,29 @@ func TestConforms(t *testing.T) {
 		}
 	}
 }
+
+// Whatever is refused with "want", says what is wanted.
+func TestFieldsSayWhatTheyWant(t *testing.T) {
+	t.Parallel()
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case []any:
+			for i, inner := range v {
+				walk(fmt.Sprintf("%s/%d", at, i), inner)
+			}
+		case map[string]any:
+			for key, inner := range v {
+				walk(at+"/"+key, inner)
+			}
+			for _, what := range []string{"pattern", "oneOf", "minItems"} {
+				if text, _ := v["description"].(string); v[what] != nil && text == "" && !strings.HasSuffix(at, "/properties") && !strings.Contains(at, "/not") && !strings.Contains(at, "/if") {
+					t.Errorf("%s has a %s and no description", at, what)
+				}
+			}
+		}
+	}
+	for _, name := range Schemas() {
+		walk(name, schemas[name].rule())
+	}
+}

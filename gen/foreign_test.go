@@ -236,7 +236,7 @@ func TestForeignRefuses(t *testing.T) {
 		"key of the top":       {"    files: files\n", "    files: files\n    platforms: [linux/amd64]\n", "unknown key \"platforms\"; it goes to the top of the manifest"},
 		"key of a marketplace": {"    files: files\n", "    files: files\n    owner: {name: X}\n", "unknown key \"owner\"; it goes into `marketplace:`"},
 		"key of a plugin":      {"name: others\nmarketplace", "name: others\ntags: [x]\nmarketplace", "unknown key \"tags\"; it goes into an entry of `plugins:`"},
-		"a number for text":    {`version: "7"`, "version: 5.0", `want a string, found a number (a version in quotes, such as "1.2.0", where it is not the toolkit's)`},
+		"a number for text":    {`version: "7"`, "version: 5.0", `want a string, found a number (a version in quotes, such as "1.2.0")`},
 		"true for text":        {"author: {name: A, email: a@b.c", "author: {name: A, email: true", `want a string, found true or false; put it into quotes`},
 		"half a second":        {"timeout: 30", "timeout: 5.5", `want a whole number, found a number (seconds)`},
 		"a command with files": {"body: do.md", "body: do.md, files: s", `only a skill has files of its own`},

@@ -339,6 +339,11 @@ func (im *importer) plugin(dir string, entry map[string]any, market bool) error 
 	if len(copies) > 0 {
 		p = append(p, field{"files", filesDir})
 	}
+	if _, err := p.decode(); err != nil {
+		delete(im.entryOf, name)
+		delete(im.originals, name)
+		return problem.Input("take that out of it first", "a manifest cannot hold what it says: %s", problems(err)[0].Message)
+	}
 	for _, file := range copies.paths() {
 		f := copies[file]
 		if path.Base(file) == attributes && rewrites.Match(f.Data) {
@@ -595,14 +600,15 @@ func (m mapping) hooksJSON() []byte {
 // decoded returns a manifest with the one plugin that m is, nil where it would be
 // refused.
 func (m mapping) decoded() *manifest {
+	parsed, _ := m.decode()
+	return parsed
+}
+
+func (m mapping) decode() (*manifest, error) {
 	var b bytes.Buffer
 	b.WriteString("name: x\nmarketplace: {name: x, owner: {name: x}}\nplugins:")
 	writeYAML(&b, []any{m}, "")
-	parsed, err := decode(ManifestPath, b.Bytes(), nil)
-	if err != nil {
-		return nil
-	}
-	return parsed
+	return decode(ManifestPath, b.Bytes(), nil)
 }
 
 func (m mapping) decodes() bool { return m.decoded() != nil }

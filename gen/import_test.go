@@ -251,9 +251,10 @@ func TestImportMarketplace(t *testing.T) {
 		marketFile: `{"name": "My Plugins", "owner": "me", "metadata": {"pluginRoot": "./all"}, "tags": ["x"], "plugins": [
 			{"name": "Café tools", "source": "cafe"}, {"name": "caf! tools", "source": "./all/cafe/"}, {"name": "other", "source": "./all/cafe", "version": null},
 			{"name": "skills", "source": "./", "strict": false, "skills": ["./skills/a"]}, {"source": "./x"}, {"name": "gone", "source": "./gone"}, {"name": "up", "source": "../x"},
-			{"name": "bad", "source": "./bad"}, {"name": "far", "source": {"source": "npm", "package": "x"}, "version": "1", "strict": false, "author": {"name": "a"}},
+			{"name": "bad", "source": "./bad"}, {"name": "deep", "source": "./deep"}, {"name": "far", "source": {"source": "npm", "package": "x"}, "version": "1", "strict": false, "author": {"name": "a"}},
 			{"name": "odd", "source": {"source": "ftp"}}, {"name": "far", "source": "./all/cafe"}, 7]}`,
 		"all/cafe/" + pluginFile: `{"version": "1.0.0"}`,
+		"deep/" + pluginFile:     `{"x": ` + strings.Repeat("[", 80) + strings.Repeat("]", 80) + `}`,
 		"all/cafe/a.md":          "a",
 		"bad/" + pluginFile:      "{",
 		"skills/a/SKILL.md":      "a",
@@ -269,9 +270,10 @@ func TestImportMarketplace(t *testing.T) {
 		`gone: the source "./gone" is not a directory`,
 		`up: the source "../x" leads out of the marketplace`,
 		`bad: it is left out, since bad/.claude-plugin/plugin.json:1:1: not valid JSON: the file ends before what it begins does: a bracket or a quote is missing`,
+		"deep: it is left out, since a manifest cannot hold what it says: lists and mappings are nested more than 60 deep: take that out of it first",
 		"odd: the host knows no such source, and the plugin is left out",
 		"far: a second entry of that name is left out",
-		"the 12th plugin of the marketplace has no name and is left out",
+		"the 13th plugin of the marketplace has no name and is left out",
 	}
 	if !slices.Equal(done.Lost, want) {
 		t.Errorf("lost is %q, want %q", done.Lost, want)
