@@ -9,15 +9,16 @@ import (
 	"strings"
 )
 
-// IgnoredFiles returns the files below dir that git would leave out of a commit, as
-// paths below dir with slashes, sorted. It asks the repository that dir is in or,
-// where there is none, what a new one in dir would do. Without git it is ErrNoGit.
-func IgnoredFiles(ctx context.Context, dir string) ([]string, error) {
+// IgnoredFiles returns the files that git would leave out of a commit, sorted and with
+// slashes: those of paths, which are below dir as these are. It asks the repository
+// that dir is in or, where there is none, what a new one in dir would do. Without git
+// it is ErrNoGit.
+func IgnoredFiles(ctx context.Context, dir string, paths ...string) ([]string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	c := call{dir: dir, args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard"}}
+	c := call{dir: dir, args: append([]string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--"}, paths...)}
 	if _, err := Open(ctx, dir); errors.Is(err, ErrNoRepo) {
 		empty, err := os.MkdirTemp("", "ccreload-git-")
 		if err != nil {
@@ -35,7 +36,7 @@ func IgnoredFiles(ctx context.Context, dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths := strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 })
-	slices.Sort(paths)
-	return paths, nil
+	files := strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 })
+	slices.Sort(files)
+	return files, nil
 }

@@ -24,6 +24,9 @@ func TestIgnoredFiles(t *testing.T) {
 		}
 	}
 	ask("without a repository", "a/b/y ü.log", "a/dist/x")
+	if got, err := IgnoredFiles(t.Context(), sub, "a/dist", "nowhere"); err != nil || !reflect.DeepEqual(got, []string{"a/dist/x"}) {
+		t.Errorf("of one directory: %q, %v", got, err)
+	}
 	do(t, dir, "init", "-q")
 	ask("in a repository", "a/b/y ü.log", "a/dist/x")
 	put(t, dir, ".gitignore", "/sub/z.log\n")

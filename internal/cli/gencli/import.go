@@ -62,7 +62,7 @@ is no part of a plugin and what git would not keep of the project.`,
 // leave out of a commit: a clone would generate something else. Without git nobody
 // commits.
 func ignored(cmd *cobra.Command, dir string, needed func(path string) bool) {
-	paths, err := git.IgnoredFiles(cmd.Context(), dir)
+	paths, err := git.IgnoredFiles(cmd.Context(), dir, "gen", "marketplace", ".claude-plugin")
 	paths = slices.DeleteFunc(paths, func(path string) bool { return !needed(path) })
 	if err != nil || len(paths) == 0 {
 		return
