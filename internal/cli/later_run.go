@@ -23,6 +23,7 @@ import (
 	"github.com/ccreload/ccreload/internal/later/dispatch"
 	"github.com/ccreload/ccreload/internal/later/page"
 	"github.com/ccreload/ccreload/internal/later/queue"
+	"github.com/ccreload/ccreload/internal/later/schedule"
 	"github.com/ccreload/ccreload/internal/models"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/proc"
@@ -263,19 +264,23 @@ func (a *app) laterAdd() *cobra.Command {
   ccreload later add --section Auth --urgent "close the debug port"`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			text := strings.Join(args, " ")
-			e := queue.Entry{Priority: queue.P1, Text: queue.Clean(text)}
+			said := queue.Unsaid
 			switch {
-			case e.Text == "":
-				return problem.Input("", "the task is empty")
-			case utf8.RuneCountInString(e.Text) > queue.MaxText:
-				return problem.Input("put the details into a file and name it", "the task has %d characters, and at most %d fit", utf8.RuneCountInString(e.Text), queue.MaxText)
 			case urgent && minor:
 				return problem.Input("", "a task is either urgent or minor")
 			case urgent:
-				e.Priority = queue.P0
+				said = queue.P0
 			case minor:
-				e.Priority = queue.P2
+				said = queue.P2
+			}
+			e := queue.EntryOf(strings.Join(args, " "), said)
+			switch n := e.Length(); {
+			case n == 0:
+				return problem.Input("", "the task is empty")
+			case n < queue.MinText:
+				return problem.Input("say what is to be done", "the task %q has %s, and at least %d are needed", e.Text, term.Count(n, "character"), queue.MinText)
+			case n > queue.MaxText:
+				return problem.Input("put the details into a file and name it", "the task has %d characters, and at most %d fit", n, queue.MaxText)
 			}
 			w, err := a.laterWorld()
 			if err != nil {
@@ -376,12 +381,11 @@ on after the reset.`,
 			if err != nil {
 				return err
 			}
-			for _, q := range v.Queues {
-				if q.Err != nil {
-					fmt.Fprintln(a.stderr, term.Visible("ccreload: "+q.Err.Error()))
-				}
+			broken, list := unusable(v), tasks(v)
+			if len(list) > 0 || broken == nil || asJSON {
+				return errors.Join(printList(a, list, asJSON, "No task is queued."), broken)
 			}
-			return printList(a, tasks(v), asJSON, "No task is queued.")
+			return broken
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
@@ -394,12 +398,24 @@ func (a *app) findTask(ctx context.Context, id string) (listed, error) {
 	if err != nil {
 		return listed{}, err
 	}
-	return pickTask(tasks(v), id)
+	return pickTask(v, tasks(v), id)
 }
 
-// pickTask returns the task with an id.
-func pickTask(all []listed, id string) (listed, error) {
+// unusable is why queues of a view cannot be used, nil if all can.
+func unusable(v dispatch.View) error {
+	var errs []error
+	for _, q := range v.Queues {
+		errs = append(errs, q.Err)
+	}
+	return errors.Join(errs...)
+}
+
+// pickTask returns the task with an id of those in a view.
+func pickTask(v dispatch.View, all []listed, id string) (listed, error) {
 	i := slices.IndexFunc(all, func(l listed) bool { return l.ID == id })
+	if err := unusable(v); i < 0 && err != nil {
+		return listed{}, err // it may be in there
+	}
 	if i < 0 {
 		return listed{}, problem.Input("`ccreload later list` has the ids; one changes when its line is moved or edited", "there is no task %q", id)
 	}
@@ -423,7 +439,7 @@ func (a *app) laterShow() *cobra.Command {
 					all = append(all, listed{ID: t.ID, Repo: q.Root, Priority: t.Priority.String(), State: "done", Text: t.Text, known: t})
 				}
 			}
-			t, err := pickTask(all, args[0])
+			t, err := pickTask(v, all, args[0])
 			if err != nil {
 				return err
 			}
@@ -439,7 +455,8 @@ func (a *app) laterShow() *cobra.Command {
 				{"Priority", t.Priority},
 				{"State", t.State},
 				{"Origin", cmp.Or(origin, "not known, so it waits for trust")},
-				{"Attempts", fmt.Sprint(t.Attempts)},
+				{"Runs", runs(k.Known, v.Now)},
+				{"Failed", failed(k.Known, v.Config.MaxAttempts)},
 				{"Last result", strings.TrimSpace(string(k.Verdict) + " " + k.Note)},
 				{"Report", dispatch.ReportOf(v.App, k.Agent)},
 				{"Kept in", k.Kept},
@@ -456,6 +473,22 @@ func (a *app) laterShow() *cobra.Command {
 	}
 }
 
+// runs says how often an agent has had a task.
+func runs(k later.Known, now time.Time) string {
+	if k.Runs == 0 {
+		return "none so far"
+	}
+	return fmt.Sprintf("%d, the last one began at %s", k.Runs, page.Clock(k.Started, now))
+}
+
+// failed says how many of the runs count against a task.
+func failed(k later.Known, most int) string {
+	if k.Attempts == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of the %d times after which it waits for you", k.Attempts, most)
+}
+
 func (a *app) laterRetry() *cobra.Command {
 	return &cobra.Command{
 		Use:     "retry ID",
@@ -467,8 +500,17 @@ func (a *app) laterRetry() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if t.State == "waits" && t.Attempts == 0 && t.waits == "" {
-				fmt.Fprintln(a.stdout, term.Visible("It waits for its first try: "+t.Text))
+			switch {
+			case t.State == "trust?":
+				return problem.Input("`ccreload later trust`", "it waits for trust, and not for another try: %q", t.Text)
+			case t.State == "runs":
+				return problem.Input("`ccreload later stop` ends it", "an agent is at work on it: %q", t.Text)
+			case t.State == "waits" && t.Attempts == 0 && t.waits == "":
+				which := "first"
+				if t.known.Runs > 0 {
+					which = "next"
+				}
+				fmt.Fprintln(a.stdout, term.Visible("It waits for its "+which+" try: "+t.Text))
 				return nil
 			}
 			w, err := a.laterWorld()
@@ -510,6 +552,14 @@ trust.`,
 				return err
 			}
 			if revoke {
+				l, err := later.ReadLedger(w.App, schedule.Settings{})
+				if err != nil {
+					return err
+				}
+				if !l.Vouches(root) {
+					fmt.Fprintf(a.stdout, "The queue of %s was not trusted.\n", root)
+					return nil
+				}
 				if err := w.Note(later.Entry{Event: later.Untrusted, Repo: root}); err != nil {
 					return err
 				}
@@ -554,6 +604,11 @@ func (a *app) trust(ctx context.Context, w *dispatch.World, root string, yes boo
 	if err != nil {
 		return err
 	}
+	for _, q := range v.Queues {
+		if q.Root == root && q.Err != nil {
+			return q.Err
+		}
+	}
 	var entries []later.Entry
 	for _, t := range tasks(v) {
 		if t.Repo != root || t.known.May() {
@@ -562,8 +617,20 @@ func (a *app) trust(ctx context.Context, w *dispatch.World, root string, yes boo
 		fmt.Fprintln(a.stdout, term.Visible("  "+t.Text))
 		entries = append(entries, later.Entry{Event: later.Vouched, Repo: root, Text: t.Text})
 	}
+	l, err := later.ReadLedger(w.App, schedule.Settings{})
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 && l.Trusts(root) {
+		fmt.Fprintf(a.stdout, "The queue of %s is trusted already.\n", root)
+		return nil
+	}
 	if !yes && !waits {
-		fmt.Fprintf(a.stderr, "These and what is added to the queue of %s will run unattended. Trust it? [y/N] ", root)
+		what := "These and what"
+		if len(entries) == 0 {
+			what = "No task waits for trust. What"
+		}
+		fmt.Fprintf(a.stderr, "%s is added to the queue of %s will run unattended. Trust it? [y/N] ", what, root)
 		line, _ := bufio.NewReader(a.stdin).ReadString('\n')
 		if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
 			return problem.Input("`--yes` for scripts", "nothing was changed")

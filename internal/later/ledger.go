@@ -154,6 +154,7 @@ type Known struct {
 	Note    string
 	Kept    string // the worktree whose work the person is to merge, "" for none
 	Ended   time.Time
+	Runs    int // agents that were started with it
 	schedule.State
 }
 
@@ -236,6 +237,7 @@ func (l *Ledger) apply(e Entry, set schedule.Settings, agent *string) {
 	case Began:
 		t.Kept = ""
 		t.State, t.Agent, t.Live = t.State.Start(e.Time), e.Agent, true
+		t.Runs++
 		if e.Agent != *agent {
 			*agent = e.Agent
 			l.Starts = append(l.Starts, e.Time)
@@ -248,11 +250,15 @@ func (l *Ledger) apply(e Entry, set schedule.Settings, agent *string) {
 		// not what the agent was given.
 		if e.Verdict == schedule.NotStarted && !t.Live && t.Agent != e.Agent {
 			t.Live, t.Agent = true, e.Agent // it was planned, and never began
+			t.Runs++
 		}
 		if !t.Live || t.Agent != e.Agent {
 			return
 		}
 		t.Live = false
+		if e.Verdict == schedule.NotStarted {
+			t.Runs--
+		}
 		t.State = t.State.End(e.Verdict, e.Time, set)
 		t.Verdict, t.Note, t.Kept, t.Agent, t.Ended = e.Verdict, e.Note, e.Kept, e.Agent, e.Time
 		if e.Verdict == schedule.Done {
@@ -281,6 +287,21 @@ func (l *Ledger) Task(repo, text string) Known {
 func (l *Ledger) Trusts(repo string) bool {
 	r := l.repos[repo]
 	return r != nil && isMarked(repo, r.trusted)
+}
+
+// Vouches reports whether a person has trusted a repository, or what stands in its
+// queue, and has not taken that back.
+func (l *Ledger) Vouches(repo string) bool {
+	r := l.repos[repo]
+	if r == nil {
+		return false
+	}
+	for _, t := range r.tasks {
+		if t.Source == Vouched {
+			return true
+		}
+	}
+	return r.trusted != ""
 }
 
 // Repos returns the repositories that the ledger names, sorted.

@@ -49,7 +49,7 @@ func textLeftOut(r queue.Requests) string {
 	case r.Pasted > 0:
 		return "cc-later: what is pasted is NOT queued; type it"
 	case r.Short > 0:
-		return "cc-later: a task of less than 3 characters is NOT queued"
+		return fmt.Sprintf("cc-later: a task of less than %d characters is NOT queued", queue.MinText)
 	}
 	return ""
 }

@@ -27,6 +27,8 @@ var (
 	ErrUnsafe = errors.New("not a regular file or directory of ours")
 	// ErrBusy means that another process held the lock for the whole wait.
 	ErrBusy = errors.New("in use by another process; try again in a moment")
+	// ErrProtected is a file that its owner has made read-only.
+	ErrProtected = errors.New("it is write-protected")
 	// ErrTooLarge is a file above the limit the reader gave.
 	ErrTooLarge = errors.New("larger than expected")
 )
@@ -339,6 +341,10 @@ func (tx *Tx) Write(name string, data []byte) error {
 	if _, err := tx.ours(name); err != nil {
 		return err
 	}
+	return about(tx.dir.Path(name), tx.replace(name, data))
+}
+
+func (tx *Tx) replace(name string, data []byte) error {
 	if err := tx.Remove(tempName); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func retryHeld(change func() error) error {
 // WriteFile replaces the file at path, which is the user's own (their
 // settings, say), in one step. A link there is the user's too: the file it
 // leads to is replaced and the link stays. The mode of an existing file is
-// kept, a new one gets perm.
+// kept, a new one gets perm; one that its owner may not write is left alone.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -85,8 +85,14 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 		if !info.Mode().IsRegular() {
 			return notRegular(path, info.Mode(), "a file")
 		}
-		perm = info.Mode().Perm()
+		if perm = info.Mode().Perm(); perm&0o200 == 0 {
+			return &fs.PathError{Op: "write", Path: path, Err: ErrProtected}
+		}
 	}
+	return about(path, replace(path, data, perm))
+}
+
+func replace(path string, data []byte, perm fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return err
@@ -96,6 +102,18 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 		return err
 	}
 	return retryHeld(func() error { return os.Rename(f.Name(), path) })
+}
+
+// about returns what went wrong in writing the file at path, by its own name: until
+// it is whole it has another, which means nothing to anybody.
+func about(path string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: "write", Path: path, Err: e.Err}
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return &fs.PathError{Op: "write", Path: path, Err: e.Err}
+	}
+	return err
 }
 
 // CreateExclusive creates the file at path with data and reports whether this

@@ -182,6 +182,23 @@ func TestWriteFileKeepsLinkAndMode(t *testing.T) {
 	}
 }
 
+// A file that its owner has made read-only stays, and an error has the name of the
+// file and not of the one that was to become it.
+func TestWriteFileThatIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "LATER.md")
+	os.WriteFile(path, []byte("old"), 0o444)
+	if err := WriteFile(path, []byte("new"), 0o644); !errors.Is(err, ErrProtected) {
+		t.Errorf("err %v", err)
+	}
+	if b, _ := os.ReadFile(path); string(b) != "old" {
+		t.Errorf("content %q", b)
+	}
+	missing := filepath.Join(t.TempDir(), "none", "LATER.md")
+	if err := WriteFile(missing, nil, 0o644); err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("err %v, without %q", err, missing)
+	}
+}
+
 func TestCreateExclusive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	var made int

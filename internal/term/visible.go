@@ -13,7 +13,7 @@ import (
 // Visible returns s as a terminal may be given it. What it would obey instead
 // of showing stands there in print: control characters as their symbols (␛),
 // and what turns the direction of the text around, or takes up no place at all,
-// as an escape (\u202e). Line breaks and tabs stay.
+// as an escape (\u202e). Line breaks, tabs and what joins two characters stay.
 //
 // Anybody can have written what stands in a repository or in a recording.
 func Visible(s string) string {
@@ -22,9 +22,10 @@ func Visible(s string) string {
 	}
 	var b strings.Builder
 	// An invalid byte, of which some terminals make a C1 control, becomes U+FFFD.
-	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
+	runes := []rune(strings.ReplaceAll(s, "\r\n", "\n"))
+	for i, r := range runes {
 		switch {
-		case !hidden(r):
+		case !hidden(r), i > 0 && i+1 < len(runes) && Joins(runes[i-1], r, runes[i+1]):
 			b.WriteRune(r)
 		case r < ' ':
 			b.WriteRune('␀' + r)
@@ -49,6 +50,17 @@ var invisible = []*unicode.RangeTable{
 }
 
 var supplement = &unicode.RangeTable{R32: []unicode.Range32{{Lo: 0xe0100, Hi: 0xe01ef, Stride: 1}}}
+
+// Joins reports whether r is a zero-width joiner, or non-joiner, at its place: between
+// two characters such as those of which emoji and the scripts of Asia make one. In
+// ASCII it would only hide.
+func Joins(before, r, after rune) bool {
+	if r != '\u200c' && r != '\u200d' {
+		return false
+	}
+	joinable := func(r rune) bool { return r >= utf8.RuneSelf && !hidden(r) && !unicode.IsSpace(r) }
+	return joinable(before) && joinable(after)
+}
 
 // hidden reports whether r would be obeyed by a terminal, or not be seen.
 func hidden(r rune) bool {

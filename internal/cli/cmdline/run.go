@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/internal/problem"
+	"github.com/ccreload/ccreload/internal/shell"
 	"github.com/ccreload/ccreload/internal/term"
 )
 
@@ -47,8 +48,11 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	// Errors are worded and printed here.
 	root.SilenceErrors, root.SilenceUsage, root.DisableSuggestions = true, true, true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		says, _, _ := strings.Cut(err.Error(), ": strconv.")
+		if text, ok := dashed(args); ok && cmd.Args != nil && cmd.Args(cmd, []string{text}) == nil {
+			return problem.Input(fmt.Sprintf("`--` goes before a text that begins with a dash: %s -- %s", cmd.CommandPath(), shell.Quote(text)), "%q is not a flag", text)
+		}
 		return errors.New(says)
 	})
 	countArgs(root)
@@ -65,7 +69,7 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	case ok:
 		fmt.Fprintln(stderr, placed)
 		return ExitUsage
-	case !started: // only the command line can be wrong
+	case !started && problem.Hint(err) == "": // only the command line can be wrong
 		err = problem.Input(hint(root, args), "%w", err)
 	}
 	printError(stderr, root.Name(), err)
@@ -73,6 +77,21 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 		return ExitUsage
 	}
 	return ExitFault
+}
+
+// dashed returns the first of args that begins with a dash and cannot be meant as a
+// flag: it is a text.
+func dashed(args []string) (text string, ok bool) {
+	for _, arg := range args {
+		name, _, _ := strings.Cut(arg, "=")
+		switch {
+		case arg == "--":
+			return "", false
+		case len(name) > 1 && name[0] == '-' && strings.ContainsAny(name, " \t\n[](){}*"):
+			return arg, true
+		}
+	}
+	return "", false
 }
 
 // countArgs words what the commands say to arguments that are too many or too few.

@@ -37,6 +37,7 @@ func TestRun(t *testing.T) {
 		"a place":        {"do", problem.AsInput(placed{errors.New("f:1:2: no paper")}), "f:1:2: no paper\n", ExitUsage},
 		"no such word":   {"dod", nil, "x: unknown command \"dod\" for \"x\"\nhint: did you mean x do?\n", ExitUsage},
 		"no such flag":   {"do --ink", nil, "x: unknown flag: --ink\nhint: see x do --help\n", ExitUsage},
+		"a text":         {"one -[x]", nil, "x: \"-[x]\" is not a flag\nhint: `--` goes before a text that begins with a dash: x one -- '-[x]'\n", ExitUsage},
 		"an argument":    {"none x", nil, "x: x none takes no argument, and was given \"x\"\nhint: see x none --help\n", ExitUsage},
 		"no argument":    {"one", nil, "x: there is no argument: x one WORD [flags]\nhint: see x one --help\n", ExitUsage},
 		"two arguments":  {"one a b", nil, "x: 2 arguments do not fit: x one WORD [flags]\nhint: see x one --help\n", ExitUsage},

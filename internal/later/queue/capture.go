@@ -3,11 +3,7 @@ package queue
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
-
-// minText is how many characters a captured task has at least.
-const minText = 3
 
 // word is what every form of a request has in it.
 const word = "later"
@@ -62,7 +58,7 @@ func (r *Requests) collect(prompt, typed string) {
 		if fence != "" || indent(l) > 3 {
 			continue
 		}
-		e, start, ok := captureLine(l)
+		said, start, ok := captureLine(l)
 		if !ok {
 			continue
 		}
@@ -73,8 +69,8 @@ func (r *Requests) collect(prompt, typed string) {
 				r.Pasted++
 			}
 		}
-		switch e.Text = Clean(whole); {
-		case utf8.RuneCountInString(e.Text) < minText:
+		switch e := EntryOf(whole, said); {
+		case e.Length() < MinText:
 			r.Short++
 		default:
 			if text := []rune(e.Text); len(text) > MaxText {
@@ -151,17 +147,17 @@ func mentions(prompt string) bool {
 	}
 }
 
-// captureLine returns the task of one line, by the first request in it, and where
-// its text begins.
-func captureLine(l string) (e Entry, text int, ok bool) {
+// captureLine returns the priority that the first request in a line says, and where
+// the text of the task begins.
+func captureLine(l string) (said Priority, text int, ok bool) {
 	for at := 0; at < len(l); {
 		start := at + len(l[at:]) - len(strings.TrimLeft(l[at:], " \t"))
 		if rest, urgent, ok := cutRequest(l[start:]); ok {
-			e := Entry{Priority: P1, Text: Clean(rest)}
+			said := Unsaid
 			if urgent {
-				e.Priority = P0
+				said = P0
 			}
-			return e, len(l) - len(rest), true
+			return said, len(l) - len(rest), true
 		}
 		end := sentenceEnd(l[start:])
 		if end < 0 {
@@ -169,7 +165,7 @@ func captureLine(l string) (e Entry, text int, ok bool) {
 		}
 		at = start + end
 	}
-	return Entry{}, 0, false
+	return Unsaid, 0, false
 }
 
 // cutRequest returns what follows the words of a request at the beginning of s.

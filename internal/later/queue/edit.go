@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"github.com/ccreload/ccreload/internal/term"
 )
 
 // Entry is a task to be written.
@@ -13,19 +16,40 @@ type Entry struct {
 	Cut      bool   // whether more was asked for
 }
 
+// EntryOf returns the task that a person asks for in text. The priority that was said
+// beside the text goes before one that stands in front of it, as in the file.
+func EntryOf(text string, said Priority) Entry {
+	e := Entry{Priority: said, Text: Clean(text)}
+	if p, rest, ok := cutPriority(e.Text); ok && rest != "" {
+		e.Text = rest
+		if said == Unsaid {
+			e.Priority = p
+		}
+	}
+	if e.Priority == Unsaid {
+		e.Priority = P1
+	}
+	return e
+}
+
+// Length returns how many characters the text has.
+func (e Entry) Length() int { return utf8.RuneCountInString(e.Text) }
+
 // Clean returns text as it is kept in the queue: one line without control or
 // invisible formatting characters, blanks in a row as one.
 func Clean(text string) string {
-	text = strings.Map(func(r rune) rune {
+	runes := []rune(text)
+	kept := runes[:0]
+	for i, r := range runes {
 		switch {
 		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsGraphic(r), r == unicode.ReplacementChar:
-			return -1
+			kept = append(kept, ' ')
+		case i+1 < len(runes) && len(kept) > 0 && term.Joins(kept[len(kept)-1], r, runes[i+1]),
+			unicode.IsGraphic(r) && r != unicode.ReplacementChar:
+			kept = append(kept, r)
 		}
-		return r
-	}, text)
-	return strings.Join(strings.Fields(text), " ")
+	}
+	return strings.Join(strings.Fields(string(kept)), " ")
 }
 
 // Like returns the open task of the queue that has the text, whatever the letter
@@ -42,7 +66,7 @@ func (q Queue) Like(text string) (t Task, ok bool) {
 }
 
 // AppendTo returns data with the entries at the end of a section, which is added if
-// it is not there yet; "" is the end of the file. A file without a last newline
+// it is not there yet, whatever its letter case; "" is the end of the file. A file without a last newline
 // keeps having none; an empty one gets a title.
 func AppendTo(data []byte, section string, entries ...Entry) ([]byte, error) {
 	if err := check(data); err != nil {
@@ -59,8 +83,13 @@ func AppendTo(data []byte, section string, entries ...Entry) ([]byte, error) {
 	if section == "" {
 		return insert(out, len(out), entries)
 	}
-	if at, found := sectionEnd(out, section); found {
-		return insert(out, at, entries)
+	if name, ok := heading(section); ok {
+		section = name // as it stands in the file
+	}
+	for _, same := range []func(string, string) bool{equal, strings.EqualFold} {
+		if at, found := sectionEnd(out, func(name string) bool { return same(name, section) }); found {
+			return insert(out, at, entries)
+		}
 	}
 	switch {
 	case !bytes.HasSuffix(out, []byte("\n")):
@@ -111,9 +140,11 @@ func ticked(data []byte, all []line, t Task) bool {
 	return ok && l.text == t.Text && (l.mark == 'x' || l.mark == 'X')
 }
 
-// sectionEnd returns where a task at the end of a section goes: behind its last
-// line that is not blank.
-func sectionEnd(data []byte, section string) (at int, found bool) {
+func equal(a, b string) bool { return a == b }
+
+// sectionEnd returns where a task at the end of the section with a name goes: behind
+// its last line that is not blank.
+func sectionEnd(data []byte, is func(name string) bool) (at int, found bool) {
 	inside := false
 	for _, l := range lines(data) {
 		text := string(l.body(data))
@@ -121,7 +152,7 @@ func sectionEnd(data []byte, section string) (at int, found bool) {
 			if inside {
 				break
 			}
-			inside = name == section
+			inside = is(name)
 			found = found || inside
 		}
 		if inside && strings.TrimSpace(text) != "" {

@@ -18,7 +18,9 @@ import (
 const (
 	MaxLines = 10_000
 	MaxBytes = 8 << 20
-	// MaxText is how many characters a task that we write may have.
+	// A task that we write has at least MinText and at most MaxText characters, however
+	// it is queued.
+	MinText = 3
 	MaxText = 500
 )
 
@@ -37,9 +39,10 @@ func (e Error) Error() string { return string(e) }
 // Priority is how urgent a task is: P0 is the most urgent.
 type Priority int
 
-// The priorities.
+// The priorities. Unsaid is none: that of a task is P1 then.
 const (
-	P0 Priority = iota
+	Unsaid Priority = iota - 1
+	P0
 	P1
 	P2
 )
