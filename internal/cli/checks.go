@@ -145,7 +145,10 @@ func (c *checkup) client() {
 
 // installation looks at every plugin the host has installed.
 func (c *checkup) installation() {
-	if len(c.plugins) == 0 {
+	switch {
+	case c.host.Config == "":
+		c.Note("plugins", "set HOME to an absolute path", "you have no home directory, so it is not known what is installed")
+	case len(c.plugins) == 0:
 		c.Bad("plugins", "in Claude Code: /plugin marketplace add ccreload/ccreload, /plugin install cc-reload@ccreload, then /reload-plugins or a restart",
 			"no plugin of this toolkit is installed for this user, so no hook runs")
 	}
@@ -480,6 +483,8 @@ func (c *checkup) statusLine() {
 	switch {
 	case err != nil:
 		c.Error(check, err)
+	case c.host.Config == "":
+		c.Note(check, "", "not known, since you have no home directory")
 	case status == statusline.Ours && c.lineHiddenBy(c.project) != "":
 		c.Note(check, "take statusLine out of that file to see yours here", "installed, but not shown in this project: %q has a status line of its own", c.lineHiddenBy(c.project))
 	case status == statusline.Ours:

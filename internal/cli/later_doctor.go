@@ -36,6 +36,9 @@ func (c *checkup) later() {
 	} else {
 		c.OK(check, "agents run %s", path)
 	}
+	if _, err := exec.LookPath("git"); err != nil {
+		c.Note(check, "install git, or put it on PATH", "git was not found, so no agent can change files, and nothing of one is merged")
+	}
 	switch says := strings.TrimSuffix(c.timerSays(timer), "."); {
 	case len(timer.Files) == 0:
 		c.OK(check, "%s", says)

@@ -106,8 +106,11 @@ func (a *app) monitor(ctx context.Context, interval time.Duration) error {
 	}
 	l.tell = func(v dispatch.View) {
 		go func() {
+			if _, err := os.Stat(v.App); err != nil {
+				return // nothing was ever queued
+			}
 			a.tell(ctx, v)
-			if w, err := a.laterWorld(); err == nil {
+			if w, err := a.laterReader(); err == nil {
 				a.lookForDashboard(ctx, w)
 			}
 		}()

@@ -41,8 +41,17 @@ const watchTry = 200 * time.Millisecond
 // tickWait is how long a person waits for a tick that is at work.
 const tickWait = 30 * time.Second
 
-// laterWorld is what ticks and views of the user work with.
+// laterWorld is what ticks and people's commands work with.
 func (a *app) laterWorld() (*dispatch.World, error) {
+	w, err := a.laterReader()
+	if err != nil {
+		return nil, err
+	}
+	return w, w.Prepare()
+}
+
+// laterReader is laterWorld for what only shows something, and creates nothing.
+func (a *app) laterReader() (*dispatch.World, error) {
 	profile, err := a.profile(later.Name)
 	if err != nil {
 		return nil, err
@@ -54,7 +63,7 @@ func (a *app) laterWorld() (*dispatch.World, error) {
 	for _, p := range registry.Plugins() {
 		w.StateDirs = append(w.StateDirs, p.StateDir)
 	}
-	return w, w.Prepare()
+	return w, w.Open()
 }
 
 // laterRoot returns the repository that a command is about.
@@ -222,7 +231,7 @@ func (a *app) laterStatus() *cobra.Command {
 }
 
 func (a *app) laterView(ctx context.Context) (dispatch.View, error) {
-	w, err := a.laterWorld()
+	w, err := a.laterReader()
 	if err != nil {
 		return dispatch.View{}, err
 	}
@@ -540,12 +549,12 @@ trust.`,
   ccreload later trust --revoke`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if list {
+				return a.trusted()
+			}
 			w, err := a.laterWorld()
 			if err != nil {
 				return err
-			}
-			if list {
-				return a.trusted(w)
 			}
 			root, err := a.laterRoot(repo)
 			if err != nil {
@@ -577,7 +586,11 @@ trust.`,
 	return cmd
 }
 
-func (a *app) trusted(w *dispatch.World) error {
+func (a *app) trusted() error {
+	w, err := a.laterReader()
+	if err != nil {
+		return err
+	}
 	l, err := later.ReadLedger(w.App, later.ReadConfig(w.App, w.Profile).Settings)
 	if err != nil {
 		return err
@@ -718,7 +731,7 @@ func (a *app) laterLogs() *cobra.Command {
 			if n < 1 {
 				return problem.Input("", "-n takes a number from 1")
 			}
-			w, err := a.laterWorld()
+			w, err := a.laterReader()
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,6 +107,8 @@ func (a *app) usage() (*usage.Index, models.Prices, error) {
 	}
 	roots, prices := usage.Roots(a.host, config.Logs), models.Prices(profile.PriceTable())
 	index := usage.Open(filepath.Join(app, "usage"), roots, prices)
+	_, err = os.Stat(filepath.Dir(app))
+	index.ReadOnly = err != nil // whoever has no home is made none
 	bar := term.Bar{W: a.stderr}
 	index.Progress = func(_, total int) {
 		if bar.Total = total; total >= worthABar {

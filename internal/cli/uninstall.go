@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ccreload/ccreload/internal/options"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/registry"
 	"github.com/ccreload/ccreload/internal/term"
 
@@ -81,6 +82,10 @@ func (a *app) uninstall(ctx context.Context, dryRun, laterData bool) error {
 		for _, path := range l.kept {
 			say("kept %s: %s", path, l.why)
 		}
+	}
+	if a.host.Home == "" {
+		failed = append(failed, problem.Fault("set HOME to an absolute path", "you have no home directory, so it is not known what is installed and what the plugins have left there"))
+		return errors.Join(failed...)
 	}
 	if !some {
 		say("Nothing of the plugins is left here.")

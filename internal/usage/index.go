@@ -48,6 +48,8 @@ type Index struct {
 	// Progress, if any, is told how many of the logs that have to be read have
 	// been.
 	Progress func(done, total int)
+	// ReadOnly has nothing kept: the next call counts anew.
+	ReadOnly bool
 
 	dir   state.Dir
 	roots []string
@@ -176,6 +178,9 @@ const lockWait = 30 * time.Second
 // state.ErrBusy when another process is at it.
 func (x *Index) Update() (Report, error) {
 	var report Report
+	if x.ReadOnly {
+		return x.update(nil, x.dir.View())
+	}
 	locked := false
 	_ = os.MkdirAll(filepath.Dir(x.dir.Path("")), 0o755) // else the lock says why not
 	err := x.dir.WithLock(lockWait, func(tx *state.Tx) error {

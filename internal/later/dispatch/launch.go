@@ -21,6 +21,9 @@ const stampLayout = "20060102-150405"
 
 // client returns the program that agents are run with, once it is clear who pays.
 func (w *World) client(ctx context.Context) (agent.Client, error) {
+	if _, err := w.LookPath("git"); err != nil && w.config.Writes {
+		return agent.Client{}, problem.Input("install git, or put it on PATH", "git was not found, and agents that change files need it")
+	}
 	path, err := agent.Find(w.Host, w.LookPath)
 	if err != nil {
 		return agent.Client{}, err

@@ -109,7 +109,7 @@ func (v View) AtWork() int {
 // View returns what there is to show of all repositories, and of root, the one
 // that the person is in.
 func (w *World) View(ctx context.Context, root string) (View, error) {
-	if err := w.Prepare(); err != nil {
+	if err := w.Open(); err != nil {
 		return View{}, err
 	}
 	broken := w.load()
@@ -369,7 +369,19 @@ func (w *World) because(d schedule.Decision) string {
 	if d.Key == "" {
 		return ""
 	}
-	return waitsFor(w.ledger.Task(d.Repo, d.Key))
+	k := w.ledger.Task(d.Repo, d.Key)
+	why := waitsFor(k)
+	if k.Verdict != schedule.NotStarted {
+		return why
+	}
+	for _, s := range w.read(d.Repo).Sections {
+		for _, t := range s.Tasks {
+			if t.Text == d.Key {
+				return why + "; `ccreload later retry " + t.ID + "` has it tried at once"
+			}
+		}
+	}
+	return why
 }
 
 // waitsFor returns why a task waits that only waits for its time.

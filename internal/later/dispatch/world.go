@@ -64,17 +64,25 @@ type World struct {
 // now is the time, without what a file cannot hold.
 func (w *World) now() time.Time { return w.Env.Now().UTC().Truncate(time.Second) }
 
-// Prepare creates the application's directory and reads the settings.
-func (w *World) Prepare() error {
+// Open reads the settings. It creates nothing, as whatever only shows something.
+func (w *World) Open() error {
 	if w.App == "" {
-		return errors.New("you have no home directory, so nothing can be queued")
-	}
-	if err := later.Prepare(w.App, w.Profile); err != nil {
-		return problem.Fault("make room, or set CC_LATER_APP_DIR to another directory", "cc-later cannot keep anything in %q: %w", w.App, err)
+		return problem.Fault("set HOME to an absolute path", "you have no home directory, so nothing can be queued, and it is not known what was")
 	}
 	w.config = later.ReadConfig(w.App, w.Profile)
 	w.store = agent.Open(state.NewDir(w.App))
 	return nil
+}
+
+// Prepare is Open, and creates the application's directory.
+func (w *World) Prepare() error {
+	if w.App == "" {
+		return w.Open()
+	}
+	if err := later.Prepare(w.App, w.Profile); err != nil {
+		return problem.Fault("make room, or set CC_LATER_APP_DIR to another directory", "cc-later cannot keep anything in %q: %w", w.App, err)
+	}
+	return w.Open()
 }
 
 // load reads what is known.
@@ -106,6 +114,9 @@ func (w *World) note(entries ...later.Entry) error {
 // nothing is known of the budget, and the rest goes on.
 func (w *World) count() {
 	w.index = usage.Open(filepath.Join(w.App, usageName), usage.Roots(w.Host, w.config.Logs), w.Prices)
+	if _, err := os.Stat(w.App); err != nil {
+		w.index.ReadOnly = true
+	}
 	if _, err := w.index.Update(); err != nil && !errors.Is(err, state.ErrBusy) {
 		w.log("error", fields{"reason": "usage", "detail": err.Error()})
 	}
