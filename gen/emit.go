@@ -60,7 +60,19 @@ func emit(m *manifest, files fs.FS, sums []checksum) (t tree, warnings Problems,
 		return nil, nil, refused.err()
 	}
 	e.json(inventoryPath, e.tree.inventory())
-	return e.tree, append(e.warnings, warned...), nil
+	return e.tree, once(append(e.warnings, warned...)), nil
+}
+
+// once returns warnings without those about the second marketplace.json that the
+// first has as well: they differ in where their plugins lie.
+func once(warnings Problems) Problems {
+	first := map[string]bool{}
+	for _, w := range warnings {
+		first[w.File+"\n"+w.Message] = true
+	}
+	return slices.DeleteFunc(warnings, func(w finding) bool {
+		return w.File == "marketplace/"+marketFile && first[marketFile+"\n"+w.Message]
+	})
 }
 
 // refused returns, as warnings, what of refused stands in a plugin without our

@@ -29,6 +29,7 @@ type Imported struct {
 	Dir     string   // the project
 	Plugins []string // their names
 	Files   int      // how many files the plugins have
+	Listed  int      // how many more the marketplace lists, from elsewhere
 	// Lost has a sentence for everything that generate will not write as it was.
 	Lost []string
 	// Left has one for each kind of thing that is no part of a plugin and stays
@@ -47,7 +48,7 @@ func Import(dir, out, template string) (*Imported, error) {
 		return nil, problem.Input("name the directory of a plugin or of a marketplace", "%q cannot be opened: %w", dir, Cause(err))
 	}
 	defer root.Close()
-	im := &importer{files: root.FS(), tree: tree{}, originals: map[string]tree{}, entryOf: map[string]map[string]any{}, dirs: map[string]bool{}}
+	im := &importer{files: root.FS(), tree: tree{}, originals: map[string]tree{}, entryOf: map[string]map[string]any{}, dirs: map[string]bool{}, remote: map[string]bool{}}
 	name, err := im.read()
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func Import(dir, out, template string) (*Imported, error) {
 	if err := start(out, im.tree); err != nil {
 		return nil, err
 	}
-	done := &Imported{Dir: out, Lost: im.lost, Left: im.left.sentences()}
+	done := &Imported{Dir: out, Lost: im.lost, Left: im.left.sentences(), Listed: len(im.remote)}
 	for _, name := range slices.Sorted(maps.Keys(im.originals)) {
 		done.Plugins = append(done.Plugins, name)
 		done.Files += len(im.originals[name])
@@ -135,6 +136,7 @@ type importer struct {
 	entryOf   map[string]map[string]any // of the marketplace that is imported, by plugin
 	market    map[string]any
 	dirs      map[string]bool // of the plugins that the marketplace lists
+	remote    map[string]bool // names of those that it lists from elsewhere
 	lost      []string
 	left      leftOut
 }
@@ -174,12 +176,18 @@ func (im *importer) read() (name string, err error) {
 		return "", err
 	} else {
 		im.market = market
-		if err := im.around("."); err != nil {
+		if im.isPlugin(".") && !im.dirs["."] {
+			im.left.beside = true
+		} else if err := im.around("."); err != nil {
 			return "", err
 		}
 	}
 	if len(im.plugins) == 0 {
-		return "", problem.Input(cmp.Or(strings.Join(im.lost, "; "), "name the directory of one plugin"), "the marketplace has no plugin that can be imported")
+		why := "it has none"
+		if len(im.lost) > 0 {
+			why = some("; ", im.lost)
+		}
+		return "", problem.Input("name the directory of one plugin", "the marketplace has no plugin that can be imported: %s", why)
 	}
 	own, _ := market["name"].(string)
 	name = own
@@ -249,8 +257,8 @@ func (im *importer) entries(market map[string]any) error {
 			im.lose("%s: the source %q is not a directory", name, source)
 			continue
 		}
-		if _, ok := entry["skills"]; ok && dir == "." {
-			im.lose("%s: the host takes its skills for all it has only where the marketplace lies in the directory of the plugin, and this one gets a directory of its own: move the others out of skills/", name)
+		if more := im.unlisted(entry); dir == "." && len(more) > 0 {
+			im.lose("%s: it gets a directory of its own, where the host takes every skill in skills/ and not only those that the marketplace lists: delete %s from gen/content/%s/files/skills", name, some(", ", more), name)
 		}
 		im.dirs[dir] = true
 		if err := im.plugin(dir, entry, true); err != nil {
@@ -258,6 +266,27 @@ func (im *importer) entries(market map[string]any) error {
 		}
 	}
 	return nil
+}
+
+// unlisted returns the skills in skills/ that the entry of a plugin beside its
+// marketplace does not list, none where it lists none.
+func (im *importer) unlisted(entry map[string]any) (out []string) {
+	listed := map[string]bool{}
+	for _, value := range flat("", entry["skills"]) {
+		if text, ok := value.(string); ok {
+			listed[path.Clean(text)] = true
+		}
+	}
+	if len(listed) == 0 || listed["skills"] {
+		return nil
+	}
+	skills, _ := fs.Glob(im.files, "skills/*/SKILL.md")
+	for _, skill := range skills {
+		if dir := path.Dir(skill); !listed[dir] {
+			out = append(out, path.Base(dir))
+		}
+	}
+	return out
 }
 
 func ordinal(n int) string {
@@ -290,6 +319,8 @@ func (im *importer) elsewhere(entry map[string]any) {
 			typed.know(f)
 		}
 	}
+	own, _ := entry["name"].(string)
+	im.remote[own] = true
 	im.plugins = append(im.plugins, append(p, entryKeys(name, &typed, entry)...))
 }
 

@@ -258,6 +258,8 @@ func TestImportMarketplace(t *testing.T) {
 		"all/cafe/a.md":          "a",
 		"bad/" + pluginFile:      "{",
 		"skills/a/SKILL.md":      "a",
+		"skills/b/SKILL.md":      "b",
+		"skills/c.md":            "c",
 	})
 	out := filepath.Join(t.TempDir(), "out")
 	done, err := Import(dir, out, stockTemplate(t))
@@ -265,7 +267,7 @@ func TestImportMarketplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"skills: the host takes its skills for all it has only where the marketplace lies in the directory of the plugin, and this one gets a directory of its own: move the others out of skills/",
+		"skills: it gets a directory of its own, where the host takes every skill in skills/ and not only those that the marketplace lists: delete b from gen/content/skills/files/skills",
 		"the 5th plugin of the marketplace has no name and is left out",
 		`gone: the source "./gone" is not a directory`,
 		`up: the source "../x" leads out of the marketplace`,

@@ -16,7 +16,9 @@ import (
 // leftOut is what an import leaves where it is, by the reason.
 type leftOut struct {
 	git, empty []string // directories
+	beside     bool     // whether the marketplace lies in a plugin that it does not list
 	unlisted   []string // plugins that the marketplace does not list
+	copied     []string // plugins that it lists from elsewhere
 	others     []string // files of no plugin, and directories that have only such
 }
 
@@ -28,11 +30,15 @@ func (l leftOut) sentences() (out []string) {
 		case 1:
 			out = append(out, fmt.Sprintf(one, list[0]))
 		default:
-			out = append(out, fmt.Sprintf(more, some(list)))
+			out = append(out, fmt.Sprintf(more, some(", ", list)))
 		}
+	}
+	if l.beside {
+		out = append(out, "the plugin in this directory: its marketplace does not list it; import a copy without .claude-plugin/marketplace.json to have it")
 	}
 	say(l.git, "%s: the history stays where it is", "%s: the histories stay where they are")
 	say(l.unlisted, "%s: the marketplace does not list this plugin", "%s: the marketplace does not list these plugins")
+	say(l.copied, "%s: the marketplace lists this plugin from elsewhere, and goes on doing so", "%s: the marketplace lists these plugins from elsewhere, and goes on doing so")
 	say(l.others, "%s: it belongs to no plugin; copy it if the project is to keep it", "%s: they belong to no plugin; copy what the project is to keep")
 	say(l.empty, "%s: it is an empty directory, which git does not keep either", "%s: they are empty directories, which git does not keep either")
 	return out
@@ -41,12 +47,12 @@ func (l leftOut) sentences() (out []string) {
 // maxNamed is how many names a sentence has at most.
 const maxNamed = 6
 
-// some returns the names of a list, of many the first.
-func some(list []string) string {
+// some returns what is in a list with something between, of many the first.
+func some(between string, list []string) string {
 	if len(list) > maxNamed {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:maxNamed-1], ", "), len(list)-maxNamed+1)
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:maxNamed-1], between), len(list)-maxNamed+1)
 	}
-	return strings.Join(list, ", ")
+	return strings.Join(list, between)
 }
 
 // around notes what lies in dir, of a marketplace, and in none of the plugins that it
@@ -71,7 +77,12 @@ func (im *importer) around(dir string) error {
 		case !d.IsDir():
 			im.left.others = append(im.left.others, p)
 		case im.isPlugin(p) && !im.dirs[p]:
-			im.left.unlisted = append(im.left.unlisted, p)
+			about, _ := im.object(path.Join(p, pluginFile))
+			if name, _ := about["name"].(string); im.remote[name] {
+				im.left.copied = append(im.left.copied, p)
+			} else {
+				im.left.unlisted = append(im.left.unlisted, p)
+			}
 		default:
 			if err := im.below(p); err != nil {
 				return err
@@ -88,7 +99,7 @@ func (im *importer) below(dir string) error {
 	if err := im.around(dir); err != nil {
 		return err
 	}
-	same := len(im.left.unlisted) == len(before.unlisted) && len(im.left.empty) == len(before.empty) && len(im.left.git) == len(before.git)
+	same := len(im.left.unlisted) == len(before.unlisted) && len(im.left.copied) == len(before.copied) && len(im.left.empty) == len(before.empty) && len(im.left.git) == len(before.git)
 	for plugin := range im.dirs {
 		same = same && plugin != dir && !strings.HasPrefix(plugin, dir+"/")
 	}

@@ -78,7 +78,8 @@ func validateDir(dir string) (what string, warnings Problems, err error) {
 func (t tree) validate(listed bool, answered func(dir string) bool) (refused, warned Problems) {
 	v := &validator{tree: t, answered: answered, commands: map[string]string{}, listed: listed, documents: map[string]*document{}, values: map[string]parsed{}}
 	plugins := map[string]bool{} // by directory: whether a marketplace lists it
-	for _, p := range t.manifests() {
+	manifests := t.manifests()
+	for _, p := range manifests {
 		dir, name := path.Split(p)
 		dir = strings.TrimSuffix(dir, ".claude-plugin/")
 		within := func(plugin string) bool { return plugin != dir && strings.HasPrefix(dir, plugin) }
@@ -93,7 +94,7 @@ func (t tree) validate(listed bool, answered func(dir string) bool) (refused, wa
 			plugins[dir] = plugins[dir] || !listed || dir == ""
 		}
 	}
-	if len(plugins) == 0 && !listed {
+	if len(manifests) == 0 {
 		plugins[""] = true
 	}
 	for _, dir := range slices.Sorted(maps.Keys(plugins)) {

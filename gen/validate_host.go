@@ -316,7 +316,7 @@ func (v *validator) paths(dir, key, at string, value any) {
 				v.reportAt(file, at, "%s names %q: want a path in the plugin that begins with ./", key, text)
 			}
 		case key == "hooks" && name == hooksFile:
-			v.note(v.at(file, at, "%s names %q, which the host finds by itself and would load a second time", key, text))
+			v.note(v.at(file, at, "%s names %q, which the host loads by itself: the key can go", key, text))
 		case !v.tree.holds(path.Join(dir, name)):
 			v.reportAt(file, at, "%s names %q, which is not in the plugin", key, text)
 		case key == "skills" && v.tree.hasFile(path.Join(dir, name)):

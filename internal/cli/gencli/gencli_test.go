@@ -3,6 +3,7 @@ package gencli
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,4 +111,34 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 		}
 	}
 	visit(Command())
+}
+
+// Of many files not each is named, and what is wrong in both marketplace.json is said
+// once.
+func TestGenerateIsShort(t *testing.T) {
+	t.Parallel()
+	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	files := map[string]string{
+		".claude-plugin/marketplace.json": `{"name": "many", "owner": {"name": "a"}, "colour": "red", "plugins": [{"name": "many", "source": "./many"}]}`,
+	}
+	for i := range 50 {
+		files[fmt.Sprintf("many/docs/%02d.md", i)] = "a"
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, _, stderr := generator("", "import", dir, out); code != 0 {
+		t.Fatal(stderr)
+	}
+	_, stdout, stderr := generator("", "generate", out)
+	// Beside the 50 there are two marketplaces and the inventory.
+	if n := strings.Count(stdout, "\n"); n != maxListed+1 || !strings.HasSuffix(stdout, "\n13 more files: added\n") {
+		t.Errorf("%d lines:\n%s", n, stdout)
+	}
+	if n := strings.Count(stderr, `unknown key "colour"`); n != 1 {
+		t.Errorf("it is said %d times:\n%s", n, stderr)
+	}
 }

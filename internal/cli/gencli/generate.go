@@ -3,6 +3,7 @@ package gencli
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -68,8 +69,20 @@ var said = map[string]string{
 	"orphaned": " is orphaned: nothing generates it",
 }
 
+// maxListed is how many files are named that are only written or removed.
+const maxListed = 40
+
 func list(out io.Writer, changes []gen.Change) {
+	usual := []string{"added", "updated", "removed"}
+	n := map[string]int{}
 	for _, c := range changes {
-		fmt.Fprintln(out, term.Line(c.Path)+said[c.What])
+		if n[c.What]++; n[c.What] <= maxListed || !slices.Contains(usual, c.What) {
+			fmt.Fprintln(out, term.Line(c.Path)+said[c.What])
+		}
+	}
+	for _, what := range usual {
+		if more := n[what] - maxListed; more > 0 {
+			fmt.Fprintf(out, "%s%s\n", term.Count(more, "more file"), said[what])
+		}
 	}
 }

@@ -50,9 +50,12 @@ is no part of a plugin and what git would not keep of the project.`,
 				fmt.Fprintf(cmd.ErrOrStderr(), "left out: %s\n", term.Line(left))
 			}
 			ignored(cmd, done.Dir, func(path string) bool { return strings.HasPrefix(path, "gen/") })
-			what := term.Count(len(done.Plugins), "plugin")
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s with %s imported into %s\nnext: ccreload-gen generate %s\n",
-				what, term.Count(done.Files, "file"), term.Line(done.Dir), term.Line(done.Dir))
+			what := fmt.Sprintf("%s with %s", term.Count(len(done.Plugins), "plugin"), term.Count(done.Files, "file"))
+			if done.Listed > 0 {
+				what += fmt.Sprintf(", and the entries of %d from elsewhere,", done.Listed)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s imported into %s\nnext: ccreload-gen generate %s\n",
+				what, term.Line(done.Dir), term.Line(done.Dir))
 			return err
 		},
 	}
