@@ -103,6 +103,9 @@ func (a *app) laterLeftovers(ctx context.Context, all bool) ([]leftover, error) 
 	case slices.ContainsFunc(trees, fs.DirEntry.IsDir):
 		return keep("work of agents is in " + filepath.Base(dispatch.Worktrees(app)) + "; `ccreload later status` says what to do with it")
 	}
+	if err := dispatch.Settle(app, tickWait); err != nil {
+		return nil, err
+	}
 	l, err := sift(app, ownsLater)
 	return append(out, l), err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,6 +47,19 @@ func (a *app) laterWorld() (*dispatch.World, error) {
 	w, err := a.laterReader()
 	if err != nil {
 		return nil, err
+	}
+	return w, w.Prepare()
+}
+
+// laterAgain is laterWorld for what goes on by itself. It has nothing to do where
+// nothing of the plugin is kept (any more), returns nil, and makes nothing anew.
+func (a *app) laterAgain() (*dispatch.World, error) {
+	w, err := a.laterReader()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(w.App); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
 	return w, w.Prepare()
 }
@@ -122,8 +136,12 @@ matter; limits, the budget and trust do.`,
 }
 
 func (a *app) tick(ctx context.Context, o dispatch.Options, background bool) error {
-	w, err := a.laterWorld()
-	if err != nil {
+	world := a.laterWorld
+	if background {
+		world = a.laterAgain
+	}
+	w, err := world()
+	if err != nil || w == nil {
 		return err
 	}
 	if o.Repo, err = a.laterRoot(o.Repo); err != nil {
@@ -182,18 +200,18 @@ func (a *app) startWatch() error {
 	return err
 }
 
-// watchAgents ticks until no agent is at work.
+// watchAgents ticks until no agent is at work, or nothing of the plugin is left.
 func (a *app) watchAgents(ctx context.Context) error {
-	w, err := a.laterWorld()
-	if err != nil {
+	w, err := a.laterAgain()
+	if err != nil || w == nil {
 		return err
 	}
 	err = state.NewDir(filepath.Join(w.App, "locks")).Sub("watch").WithLock(watchTry, func(*state.Tx) error {
 		a.tellTick(ctx, w) // what is so already is no news later
 		for {
 			a.env.Sleep(watchEvery)
-			w, err := a.laterWorld()
-			if err != nil {
+			w, err := a.laterAgain()
+			if err != nil || w == nil {
 				return err
 			}
 			r, err := w.Tick(ctx, dispatch.Options{})

@@ -229,6 +229,15 @@ func (w *World) locked(ctx context.Context, wait time.Duration, fn func() error)
 	})
 }
 
+// Settle waits for a tick that is at work, at most so long, and creates nothing.
+func Settle(app string, wait time.Duration) error {
+	locks := filepath.Join(app, locksName)
+	if _, err := os.Stat(locks); err != nil {
+		return nil // no tick ever was
+	}
+	return state.NewDir(locks).WithLock(wait, func(*state.Tx) error { return nil })
+}
+
 // Worktrees is where the agents work that may change files.
 func Worktrees(app string) string { return filepath.Join(app, worktreeName) }
 
