@@ -150,7 +150,7 @@ func (c *checkup) installation() {
 		c.Note("plugins", "set HOME to an absolute path", "you have no home directory, so it is not known what is installed")
 	case len(c.plugins) == 0:
 		c.Bad("plugins", "in Claude Code: /plugin marketplace add ccreload/ccreload, /plugin install cc-reload@ccreload, then /reload-plugins or a restart",
-			"no plugin of this toolkit is installed for this user, so no hook runs")
+			"no plugin of this toolkit is installed for this user, so no hook runs but in sessions that were given one with --plugin-dir")
 	}
 	c.twice()
 	for _, p := range c.plugins {

@@ -39,7 +39,8 @@ projects keep their state; the last lines say how to find it.
 
 The plugins themselves are removed by Claude Code; the commands for that are
 printed, too. Open sessions write again at their next turn, so close them first.
-If ccreload is found inside a session only, type this as the last thing in it:
+If ccreload is found inside a session only, type this as the first thing in a new
+one, with no other open:
 ! ccreload uninstall`,
 		Example: `  ccreload uninstall --dry-run   only say what would go
   ccreload uninstall`,
