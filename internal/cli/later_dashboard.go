@@ -36,6 +36,7 @@ a running monitor write it anew, and the open page follows by itself.`,
 			}
 			// Of all repositories in which something was queued, and not of the one that
 			// somebody is in: ticks are in none.
+			w.Asks = true
 			v, err := w.View(cmd.Context(), "")
 			if err != nil {
 				return err

@@ -15,6 +15,7 @@ import (
 	"github.com/ccreload/ccreload/internal/later/dispatch"
 	"github.com/ccreload/ccreload/internal/later/notify"
 	"github.com/ccreload/ccreload/internal/later/page"
+	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
 	"github.com/ccreload/ccreload/internal/term"
 )
@@ -33,8 +34,15 @@ func (c *checkup) later() {
 	}
 	if path, err := agent.Find(c.host, exec.LookPath); err != nil {
 		c.Note(check, "install Claude Code, or put it on PATH", "no agent can run: %v", err)
+	} else if w, err := c.laterReader(); err != nil {
+		c.Bad(check, problem.Hint(err), "no agent can run: %v", err)
+	} else if _, err := w.Client(c.ctx); err != nil {
+		c.Bad(check, problem.Hint(err), "%v", err)
 	} else {
 		c.OK(check, "agents run %s", path)
+	}
+	if off := dispatch.Off(app); off != "" {
+		c.Bad(check, "put that right, then `ccreload later resume`", "%s, and nothing starts until you resume", off)
 	}
 	if _, err := exec.LookPath("git"); err != nil {
 		c.Note(check, "install git, or put it on PATH", "git was not found, so no agent can change files, and nothing of one is merged")

@@ -36,8 +36,12 @@ not write to a terminal, it writes what changes.`,
 			if interval < time.Second {
 				return problem.Input("such as 5s", "%s is too short between two looks: it takes a second or more", interval)
 			}
+			look, err := a.laterLook()
+			if err != nil {
+				return err
+			}
 			if once {
-				v, err := a.laterView(cmd.Context())
+				v, err := look(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -48,7 +52,7 @@ not write to a terminal, it writes what changes.`,
 			if ctx == nil {
 				ctx = context.Background()
 			}
-			return a.monitor(ctx, interval)
+			return a.monitor(ctx, look, interval)
 		},
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "look once and end")
@@ -67,14 +71,14 @@ func (a *app) printMonitor(v dispatch.View) {
 }
 
 // monitor looks every so often until it is told to end.
-func (a *app) monitor(ctx context.Context, interval time.Duration) error {
+func (a *app) monitor(ctx context.Context, look func(context.Context) (dispatch.View, error), interval time.Duration) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	resized, forget := resizes()
 	defer forget()
-	l := looker{look: a.laterView, ticks: ticker.C, resized: resized}
+	l := looker{look: look, ticks: ticker.C, resized: resized}
 	var said *notify.Memory // by this terminal
 	if !term.Obeys(a.stdout) || a.env.Getenv("TERM") == "dumb" {
 		last := ""

@@ -237,7 +237,11 @@ func (a *app) laterStatus() *cobra.Command {
 		Example: "  ccreload later status",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v, err := a.laterView(cmd.Context())
+			look, err := a.laterLook()
+			if err != nil {
+				return err
+			}
+			v, err := look(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -248,6 +252,18 @@ func (a *app) laterStatus() *cobra.Command {
 	return cmd
 }
 
+// laterLook returns what shows all there is, with whether agents can be run.
+func (a *app) laterLook() (func(context.Context) (dispatch.View, error), error) {
+	w, err := a.laterReader()
+	if err != nil {
+		return nil, err
+	}
+	root, err := a.laterRoot("")
+	w.Asks = true
+	return func(ctx context.Context) (dispatch.View, error) { return w.View(ctx, root) }, err
+}
+
+// laterView is what there is of the tasks, without asking the client.
 func (a *app) laterView(ctx context.Context) (dispatch.View, error) {
 	w, err := a.laterReader()
 	if err != nil {

@@ -225,6 +225,8 @@ func (w *World) facts(o Options, queues []Queued) schedule.Facts {
 		LimitUntil: w.limitUntil(),
 		Paused:     !Paused(w.App).IsZero(),
 		Off:        Off(w.App),
+		Asked:      !w.answer.at.IsZero(),
+		NoClient:   w.answer.problem,
 		Running:    running,
 		Starts:     w.ledger.Starts,
 		Resumed:    w.ledger.Resumed,

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/ccreload/ccreload/internal/git"
 	"github.com/ccreload/ccreload/internal/host"
@@ -19,8 +21,39 @@ import (
 // stampLayout is how a run is dated in the names of its files and branch.
 const stampLayout = "20060102-150405"
 
-// client returns the program that agents are run with, once it is clear who pays.
-func (w *World) client(ctx context.Context) (agent.Client, error) {
+// askAgain is how long an answer of the client counts for whoever only looks.
+const askAgain = time.Minute
+
+// answer is what was found about the client.
+type answer struct {
+	at      time.Time
+	problem string // why no agent can be run, in one line, "" if one can
+}
+
+// Client returns the program that agents are run with, once it is clear who pays. The
+// error is a sentence with advice. Ticks ask before they start something, and whoever
+// shows what would start shows the same.
+func (w *World) Client(ctx context.Context) (agent.Client, error) {
+	client, err := w.findClient(ctx)
+	w.answer = answer{at: w.now()}
+	if err != nil {
+		w.answer.problem = advice(err)
+	}
+	return client, err
+}
+
+// lookForClient asks the client for a View, where an agent may be run for a task and
+// the last answer is too old.
+func (w *World) lookForClient(ctx context.Context, queues []Queued) {
+	may := slices.ContainsFunc(queues, func(q Queued) bool {
+		return slices.ContainsFunc(q.Sections, func(s Section) bool { return slices.ContainsFunc(s.Tasks, Known.May) })
+	})
+	if may && w.now().Sub(w.answer.at).Abs() >= askAgain {
+		w.Client(ctx) // what it says is kept
+	}
+}
+
+func (w *World) findClient(ctx context.Context) (agent.Client, error) {
 	if _, err := w.LookPath("git"); err != nil && w.config.Writes {
 		return agent.Client{}, problem.Input("install git, or put it on PATH", "git was not found, and agents that change files need it")
 	}
@@ -43,10 +76,9 @@ func (w *World) client(ctx context.Context) (agent.Client, error) {
 	case payer.Kind == agent.Nobody && w.Env.Getenv(host.SessionVar) != "":
 		// The session itself may be logged in with a token, which the host keeps
 		// from what it starts: that says nothing of a tick elsewhere.
-		return agent.Client{}, problem.Input("run `ccreload later tick` in a terminal, or log in with `claude` and /login", "Claude Code does not hand the login of this session on, so no agent can run from here")
+		return agent.Client{}, problem.Input("it can from a terminal or a timer that has the token, or once you are logged in with `claude` and /login", "Claude Code does not hand the login of this session on, so no agent can run from here")
 	case payer.Kind == agent.Nobody:
-		w.switchOff("nobody is logged in: log in with `claude`")
-		return agent.Client{}, problem.Input("log in with `claude`, then `ccreload later resume`", "nobody is logged in, so no agent can run")
+		return agent.Client{}, problem.Input("log in with `claude`, or set CLAUDE_CODE_OAUTH_TOKEN for this too if a token is your login", "nobody is logged in, so no agent can run")
 	}
 	return client, nil
 }

@@ -162,7 +162,7 @@ func (w *World) hear(out agent.Outcome) {
 	}
 	w.limits = usage.ReadLimits(w.App)
 	if out.Kind == agent.Unauthorized {
-		w.switchOff("the client says: " + out.Reason + "; put that right")
+		w.switchOff("an agent was refused (" + out.Reason + ")")
 	}
 }
 

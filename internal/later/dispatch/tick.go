@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ccreload/ccreload/internal/later"
+	"github.com/ccreload/ccreload/internal/later/agent"
 	"github.com/ccreload/ccreload/internal/later/schedule"
 	"github.com/ccreload/ccreload/internal/problem"
 	"github.com/ccreload/ccreload/internal/state"
@@ -28,7 +29,7 @@ type Options struct {
 // Result is what a tick did.
 type Result struct {
 	Decision schedule.Decision
-	Because  string   // why the task waits that is due first, where none is
+	Because  string   // why nothing starts, in words: why the task waits that is due first, or no agent can be run
 	Started  []string // sections, as people call them
 	Ended    []string // what came of agents, as sentences
 	Running  int      // agents at work
@@ -118,17 +119,23 @@ func (w *World) start(ctx context.Context, o Options, queues []Queued, r *Result
 	if o.Manual && o.Repo != "" {
 		queues = slices.DeleteFunc(slices.Clone(queues), func(q Queued) bool { return q.Root != o.Repo })
 	}
-	r.Decision = schedule.Decide(w.config.Settings, w.facts(o, queues))
-	if len(r.Decision.Starts) == 0 {
-		r.Because = w.because(r.Decision)
-		w.log("skip", fields{"reason": r.Decision.Reason})
-		return
+	decide := func() bool {
+		r.Decision = schedule.Decide(w.config.Settings, w.facts(o, queues))
+		return len(r.Decision.Starts) > 0
 	}
-	client, err := w.client(ctx)
-	if err != nil {
-		r.Problems = append(r.Problems, advice(err))
-		r.Decision.Starts = nil
-		w.log("error", fields{"reason": "client", "detail": err.Error()})
+	var client agent.Client
+	starts := decide()
+	if starts { // only then is it worth a process
+		client, _ = w.Client(ctx)
+		starts = decide()
+	}
+	if !starts {
+		r.Because = w.because(r.Decision)
+		skip := fields{"reason": r.Decision.Reason}
+		if r.Decision.Because != "" {
+			skip["detail"] = r.Decision.Because
+		}
+		w.log("skip", skip)
 		return
 	}
 	for _, s := range r.Decision.Starts {

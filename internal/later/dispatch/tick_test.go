@@ -412,39 +412,98 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
+// What keeps agents from being run is found before one is started: it stops that tick
+// alone, and whoever looks is told the same.
 func TestNobodyPays(t *testing.T) {
 	w := newWorld(t)
 	w.add("", "the task")
 	w.plan(`all DONE fine`)
-	w.put(filepath.Join(w.bin, "auth"), `{"loggedIn":true,"authMethod":"api_key","apiKeySource":"apiKeyHelper"}`)
-	if r := w.tick(); len(r.Started) != 0 || !strings.Contains(strings.Join(r.Problems, ""), "API key would pay") {
-		t.Errorf("%+v", r)
-	}
-	w.put(filepath.Join(w.bin, "auth"), `{"loggedIn":false,"authMethod":"none"}`)
-	w.session = "s1" // logged in with a token that what it starts does not get
-	if r := w.tick(); len(r.Started) != 0 || !strings.Contains(strings.Join(r.Problems, ""), "login of this session") || Off(w.app()) != "" {
-		t.Errorf("in a session: %+v, off %q", r, Off(w.app()))
-	}
-	w.session = ""
-	for range 2 {
-		if r := w.tick(); len(r.Started) != 0 {
-			t.Errorf("%+v", r)
+	for _, c := range []struct{ auth, session, want string }{
+		{`{"loggedIn":true,"authMethod":"api_key","apiKeySource":"apiKeyHelper"}`, "", "an API key would pay for the agents (apiKeyHelper)"},
+		// Logged in with a token that what a session starts does not get.
+		{`{"loggedIn":false,"authMethod":"none"}`, "s1", "login of this session"},
+		{`{"loggedIn":false,"authMethod":"none"}`, "", "CLAUDE_CODE_OAUTH_TOKEN"},
+	} {
+		w.put(filepath.Join(w.bin, "auth"), c.auth)
+		w.session = c.session
+		for range 2 {
+			if r := w.tick(); len(r.Started) != 0 || r.Decision.Reason != schedule.NoClient || !strings.Contains(r.Because, c.want) {
+				t.Errorf("%+v, want %q", r, c.want)
+			}
+		}
+		if off := Off(w.app()); off != "" {
+			t.Errorf("off: %q", off)
+		}
+		v := w.asks()
+		if g := gate(v, schedule.GateClient); g == nil || g.Open || !strings.Contains(g.Because, c.want) {
+			t.Errorf("gate %+v, want %q", g, c.want)
+		}
+		if len(v.Events) == 0 || !strings.Contains(v.Events[0].Text, c.want) || len(v.Events) > 1 && v.Events[1].Text == v.Events[0].Text {
+			t.Errorf("events %+v, want %q once", v.Events, c.want)
 		}
 	}
-	if Off(w.app()) == "" {
-		t.Error("not switched off")
-	}
 	w.put(filepath.Join(w.bin, "auth"), loggedIn)
-	if r := w.tick(); r.Decision.Reason != schedule.SwitchedOff {
-		t.Errorf("%+v", r)
+	if g := gate(w.asks(), schedule.GateClient); g == nil || !g.Open {
+		t.Errorf("gate %+v", g)
 	}
-	Resume(w.app())
 	if r := w.tick(); len(r.Started) != 1 {
 		t.Errorf("%+v", r)
 	}
 	w.ended()
 	w.look()
 	w.clean()
+}
+
+// Whoever looks starts the client only where a task may run, once a minute at most, and
+// not at all where nobody wants to know.
+func TestLookingAsksTheClientSeldom(t *testing.T) {
+	w := newWorld(t)
+	asked := filepath.Join(w.bin, "asked")
+	w.program(filepath.Join(w.bin, "claude"), strings.Replace(client, `*" auth status "*)`, `*" auth status "*) echo x >>"$(dirname "$0")/asked";`, 1))
+	times := func() int { return strings.Count(w.read(asked), "x") }
+	if v := w.asks(); gate(v, schedule.GateClient) != nil || times() != 0 {
+		t.Errorf("asked %d times for no task: %+v", times(), v.Gates)
+	}
+	if _, err := os.Stat(w.app()); err == nil {
+		t.Error("looking created the directory")
+	}
+	w.put(w.queuePath(), "- [ ] not trusted\n")
+	if w.asks(); times() != 0 {
+		t.Error("asked for a task that may not run")
+	}
+	w.add("", "the task")
+	if v, err := w.world().View(t.Context(), w.repo); err != nil || gate(v, schedule.GateClient) != nil || times() != 0 {
+		t.Errorf("asked %d times, %v: %+v", times(), err, v.Gates)
+	}
+	looks := w.world()
+	looks.Asks = true
+	for _, want := range []int{1, 1, 2} {
+		if v, err := looks.View(t.Context(), w.repo); err != nil || gate(v, schedule.GateClient) == nil || times() != want {
+			t.Errorf("asked %d times, want %d, %v: %+v", times(), want, err, v.Gates)
+		}
+		w.later(40 * time.Second)
+	}
+}
+
+// asks is what a person is shown who wants to know whether agents can be run.
+func (w *world) asks() View {
+	w.Helper()
+	looks := w.world()
+	looks.Asks = true
+	v, err := looks.View(w.Context(), w.repo)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return v
+}
+
+func gate(v View, name string) *schedule.Gate {
+	for i, g := range v.Gates {
+		if g.Name == name {
+			return &v.Gates[i]
+		}
+	}
+	return nil
 }
 
 func TestFailedWorkIsKept(t *testing.T) {

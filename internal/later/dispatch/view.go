@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,8 +39,8 @@ type View struct {
 
 	Gates  []schedule.Gate
 	Reason string // why nothing starts now, "" if something would
-	// Until is when that is over by itself, zero where nobody knows; Because is why the
-	// task waits that is due first, where none is.
+	// Until is when that is over by itself, zero where nobody knows; Because says why the
+	// task waits that is due first, where none is, or why no agent can be run.
 	Until   time.Time
 	Because string
 	Paused  time.Time
@@ -135,6 +136,9 @@ func (w *World) View(ctx context.Context, root string) (View, error) {
 			q.Done[i].Report = reports[reportKey(t.Agent)]
 		}
 	}
+	if w.Asks {
+		w.lookForClient(ctx, v.Queues)
+	}
 	facts := w.facts(Options{}, v.Queues)
 	d := schedule.Decide(w.config.Settings, facts)
 	v.Gates, v.Reason, v.Until, v.Because = d.Gates, d.Reason, d.Until, w.because(d)
@@ -177,7 +181,7 @@ func (w *World) wants(ctx context.Context, v View, broken error) []Want {
 		add("", "your settings allow %s as a whole, so an agent can change files outside its worktree; that is found out, and nothing of such an agent is merged", strings.Join(rules, ", "))
 	}
 	if v.Off != "" {
-		add("ccreload later resume", "nothing starts: %s", v.Off)
+		add("ccreload later resume", "%s, and nothing starts until you have put that right", v.Off)
 	}
 	if !v.Paused.IsZero() {
 		add("ccreload later resume", "paused since %s", v.Paused.Local().Format("2006-01-02 15:04"))
@@ -259,7 +263,7 @@ func wantsOf(q Queued, held map[string]*git.Worktree) []Want {
 		list = append(list, Want{fmt.Sprintf("%s: %s appeared in the queue while an agent was at work", name, term.Count(strays, "task")), "ccreload later trust --repo " + shell.Quote(q.Root)})
 	}
 	if unknown > 0 {
-		list = append(list, Want{fmt.Sprintf("%s: %s waiting for trust, since you did not queue them here", name, term.Count(unknown, "task")), "ccreload later trust --repo " + shell.Quote(q.Root)})
+		list = append(list, Want{fmt.Sprintf("%s: %s waiting for trust, since nothing shows that you queued it", name, term.Count(unknown, "task")), "ccreload later trust --repo " + shell.Quote(q.Root)})
 	}
 	return list
 }
@@ -353,6 +357,7 @@ var reasons = map[string]string{
 	schedule.ModeClosed:  "it is not time yet",
 	schedule.AgentsBusy:  "as many agents as may run are at work",
 	schedule.WindowFull:  "as many agents as may were started in this window",
+	schedule.NoClient:    "no agent can be run",
 	schedule.NothingDue:  "no task is due",
 }
 
@@ -364,10 +369,14 @@ func Why(reason string) string {
 	return reason
 }
 
-// because returns why the task waits that is due first, where no task is due.
+// Closed returns what people read of a gate that is closed.
+func Closed(g schedule.Gate) string { return cmp.Or(g.Because, Why(g.Reason)) }
+
+// because says in words why nothing starts: why the task waits that is due first, where
+// no task is due, or what the gate says.
 func (w *World) because(d schedule.Decision) string {
 	if d.Key == "" {
-		return ""
+		return d.Because
 	}
 	k := w.ledger.Task(d.Repo, d.Key)
 	why := waitsFor(k)
@@ -408,7 +417,7 @@ func say(e LogEvent) string {
 	}
 	switch e.Event {
 	case "skip":
-		return "nothing started: " + Why(text("reason"))
+		return "nothing started: " + cmp.Or(text("detail"), Why(text("reason")))
 	case "dispatch":
 		n, _ := e.More["entries_dispatched"].(float64)
 		return fmt.Sprintf("%s started with %s", section, term.Count(int(n), "task"))
@@ -450,7 +459,7 @@ func say(e LogEvent) string {
 	case "window_reset_detected":
 		return "the limit is over"
 	case "dispatch_off":
-		return text("detail")
+		return text("detail") + ", and nothing starts until you resume"
 	case "error":
 		return strings.TrimSpace(text("reason") + ": " + text("detail"))
 	}

@@ -50,6 +50,10 @@ type World struct {
 	LookPath func(string) (string, error)
 	// Watch starts a process that looks after the agents once this one is over.
 	Watch func() error
+	// Asks has View ask the client whether agents can be run, where a task may run:
+	// that takes a process, as a tick starts it, once a minute at most. Without it View
+	// knows what this World has found before.
+	Asks bool
 
 	config later.Config
 	state  State
@@ -57,6 +61,7 @@ type World struct {
 	store  agent.Store
 	index  *usage.Index
 	limits usage.Limits
+	answer answer
 
 	busy map[string]bool // repositories in which an agent was at work when the tick began
 }

@@ -422,6 +422,7 @@ var gateSays = map[string]string{
 	"window":           "it is time",
 	"resume":           "what a limit ended may go on",
 	"free agents":      "there is room for another agent",
+	"Claude Code":      "agents can be run, and it is known who pays",
 }
 
 func (b *board) gates(v dispatch.View) {
@@ -432,7 +433,7 @@ func (b *board) gates(v dispatch.View) {
 	for _, g := range v.Gates {
 		row := gate{Open: g.Open, Says: name(sentence(cmp.Or(gateSays[g.Name], g.Name)), maxName)}
 		if !g.Open {
-			row.Says = name(sentence(dispatch.Why(g.Reason)), maxName)
+			row.Says = name(sentence(dispatch.Closed(g)), maxName)
 			if g.Until.After(v.Now) {
 				row.Says += ", until " + Clock(g.Until, v.Now)
 			}

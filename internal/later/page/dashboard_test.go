@@ -110,7 +110,7 @@ func full() dispatch.View {
 		},
 		Wants: []dispatch.Want{
 			{What: `"rename the flag --out": the agent asks for you (which of the two names is to stay?)`, Command: "ccreload later retry t_4696bc9960"},
-			{What: "billing: 1 task waiting for trust, since you did not queue them here", Command: "ccreload later trust --repo /home/ann/src/billing"},
+			{What: "billing: 1 task waiting for trust, since nothing shows that you queued it", Command: "ccreload later trust --repo /home/ann/src/billing"},
 			{What: "work that is not merged is kept in /home/ann/.cc-later/worktrees/shop-Docs-20261201-221500", Command: "git -C /home/ann/src/shop merge cc-later/Docs-20261201-221500"},
 		},
 		Events: []dispatch.LogEvent{
@@ -299,7 +299,7 @@ func TestDashboardSays(t *testing.T) {
 			"3 things wait for you · 2 agents at work · 7 open tasks", "29 %", "71 % used; 13 min until the reset at 21:00", "(Claude Code says so)", "tasks may start",
 			"ccreload later retry t_4696bc9960", "38 %", "Nothing starts now: as many agents as may run are at work.", "The week's budget has room",
 			"branch cc-later/Auth-20261202-203012", "What the limit ended", "5 open, 7 done", "needs your trust", "after the reset", "urgent", "Tried once: TestExpiry fails on a slow machine",
-			"billing: 1 task waiting for trust, since you did not queue them here", "Work that is not merged is kept in",
+			"billing: 1 task waiting for trust, since nothing shows that you queued it", "Work that is not merged is kept in",
 			"delete the feature flag old_cart", "Commit 3f1c2a9, 4 files", "/home/ann/.cc-later/reports/20261201-220312-shop-Auth-5d0c11f2.md",
 			"Auth merged into main", "Docs conflicts; its worktree is kept", "$97.07", "Wed 2 Dec", "$41.27", "no price", "61M",
 			"What is left of this window, from 16:00 to 21:00: 29 % left now.", "Cost of the last 14 days: $97.07 in all. The most on one day: $14.35, Tue 1 Dec.",
@@ -325,7 +325,7 @@ func TestDashboardSays(t *testing.T) {
 // Every gate of the schedule has words of its own in the page.
 func TestGatesHaveWords(t *testing.T) {
 	t.Parallel()
-	d := schedule.Decide(schedule.Settings{}, schedule.Facts{Now: at})
+	d := schedule.Decide(schedule.Settings{}, schedule.Facts{Now: at, Asked: true})
 	for _, g := range d.Gates {
 		if gateSays[g.Name] == "" {
 			t.Errorf("%q has none", g.Name)

@@ -4,6 +4,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -185,7 +186,7 @@ func Why(reason string, until time.Time, because string, now time.Time) string {
 	says := dispatch.Why(reason)
 	switch {
 	case until.IsZero():
-		return says
+		return cmp.Or(because, says)
 	case reason == schedule.NothingDue:
 		return fmt.Sprintf("%s before %s (%s)", says, Clock(until, now), because)
 	}
@@ -208,7 +209,7 @@ func (p *paper) gates(v dispatch.View) {
 	for _, g := range v.Gates {
 		says := "open"
 		if !g.Open {
-			says = "closed: " + dispatch.Why(g.Reason)
+			says = "closed: " + dispatch.Closed(g)
 			if !g.Until.IsZero() && g.Until.After(v.Now) {
 				says += ", until " + Clock(g.Until, v.Now)
 			}
@@ -219,7 +220,7 @@ func (p *paper) gates(v dispatch.View) {
 	if v.Reason != "" {
 		title = "Gates: nothing starts, " + Why(v.Reason, v.Until, v.Because, v.Now)
 	}
-	p.list(title, 8, lines)
+	p.list(title, len(lines), lines)
 }
 
 func (p *paper) events(v dispatch.View) {

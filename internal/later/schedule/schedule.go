@@ -98,6 +98,10 @@ type Facts struct {
 	LimitUntil time.Time
 	Paused     bool   // by the person
 	Off        string // why nothing may start until the person resumes, "" if it may
+	// Asked says that it is known whether an agent can be run, which takes a process of
+	// the client; NoClient is why none can, "" if one can.
+	Asked    bool
+	NoClient string
 
 	Running int         // agents
 	Starts  []time.Time // of agents, those of the last window at least
@@ -111,7 +115,9 @@ type Gate struct {
 	Name   string
 	Open   bool
 	Reason string // what closes it, as the log names it
-	Until  time.Time
+	// Because says it in words, where the reason alone tells too little.
+	Because string
+	Until   time.Time
 }
 
 // Start is an agent to be started.
@@ -126,8 +132,9 @@ type Start struct {
 type Decision struct {
 	Gates  []Gate
 	Starts []Start
-	// Reason is why nothing starts, "" if something does.
-	Reason string
+	// Reason is why nothing starts, "" if something does, and Because that in words,
+	// where the reason alone tells too little.
+	Reason, Because string
 	// Until is when that is over by itself, zero where nobody knows. Where no task is
 	// due it is when the first one is: Key of Repo.
 	Until     time.Time
@@ -145,6 +152,7 @@ const (
 	ModeClosed  = "mode_gate_closed"
 	AgentsBusy  = "agents_busy"
 	WindowFull  = "window_full"
+	NoClient    = "no_client"
 	NothingDue  = "nothing_due"
 )
 
@@ -158,6 +166,7 @@ const (
 	GateMode    = "window"
 	GateResume  = "resume"
 	GateAgents  = "free agents"
+	GateClient  = "Claude Code"
 )
 
 // Decide returns what is to be started at f.Now, and what every gate says.
@@ -170,7 +179,7 @@ func Decide(s Settings, f Facts) Decision {
 	}
 	must := func(g Gate) {
 		if !gate(g) && reason == "" {
-			reason, d.Until = g.Reason, g.Until
+			reason, d.Because, d.Until = g.Reason, g.Because, g.Until
 		}
 	}
 	must(Gate{Name: GateEnabled, Open: s.Enabled && f.Off == "", Reason: first(!s.Enabled, Disabled, SwitchedOff)})
@@ -187,6 +196,9 @@ func Decide(s Settings, f Facts) Decision {
 	}
 	free := min(s.MaxAgents-f.Running, s.PerWindow-started(s, f))
 	must(Gate{Name: GateAgents, Open: free > 0, Reason: first(s.MaxAgents <= f.Running, AgentsBusy, WindowFull)})
+	if f.Asked {
+		must(Gate{Name: GateClient, Open: f.NoClient == "", Reason: NoClient, Because: f.NoClient})
+	}
 
 	if reason == "" {
 		d.Starts = starts(s, f, modeOpen, resumeOpen, free)
