@@ -124,6 +124,7 @@ func (w *World) start(ctx context.Context, o Options, queues []Queued, r *Result
 		return len(r.Decision.Starts) > 0
 	}
 	var client agent.Client
+	w.answer = answer{} // of an earlier tick or look
 	starts := decide()
 	if starts { // only then is it worth a process
 		client, _ = w.Client(ctx)
