@@ -158,6 +158,33 @@ func TestLauncherGivesHooksOneProcessor(t *testing.T) {
 	}
 }
 
+// The launcher keeps something when a session starts only: a later hook may come
+// right after an uninstall.
+func TestLauncherKeepsAtTheStart(t *testing.T) {
+	t.Parallel()
+	for _, shell := range shells() {
+		l := newLauncher(t, t.TempDir())
+		write(t, l.bundled, "#!/bin/sh\n")
+		if err := os.Chmod(l.bundled, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		data := t.TempDir()
+		for _, tt := range []struct {
+			event string
+			kept  int
+		}{{"Stop", 0}, {"UserPromptSubmit", 0}, {"SessionStart", 1}, {"Stop", 1}} {
+			cmd := l.command(shell, "hook", "cc-reload", tt.event)
+			cmd.Env = append(cmd.Env, "CLAUDE_PLUGIN_DATA="+data)
+			if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+				t.Errorf("%q %s: %q, %v", shell, tt.event, out, err)
+			}
+			if kept, err := os.ReadDir(data); err != nil || len(kept) != tt.kept {
+				t.Errorf("%q %s keeps %v, %v, want %d", shell, tt.event, kept, err, tt.kept)
+			}
+		}
+	}
+}
+
 // The Go runtime ends with 2 where it gets no thread, and so does a shell that
 // cannot fork. Neither may be the end of a hook.
 func TestLauncherWithoutThreads(t *testing.T) {

@@ -117,7 +117,10 @@ func (t *Timeline) End(next Step) {
 	if next.Context != "" {
 		given, when = &next, "The next session receives"
 	} else if given != nil {
-		when = fmt.Sprintf("The session that began at %.1f s received", given.T)
+		when = fmt.Sprintf("With the prompt at %.1f s the session received", given.T)
+		if given.Event == host.SessionStart {
+			when = fmt.Sprintf("The session that began at %.1f s received", given.T)
+		}
 	}
 	if given == nil {
 		fmt.Fprintln(t.Out, "No digest was handed on: the next session starts empty.")
