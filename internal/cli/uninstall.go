@@ -39,8 +39,8 @@ projects keep their state; the last lines say how to find it.
 
 The plugins themselves are removed by Claude Code; the commands for that are
 printed, too. Open sessions write again at their next turn, so close them first.
-If ccreload is found inside a session only, type this as the first thing in a new
-one, with no other open:
+If ccreload is found inside a session only, type this in the last one that is open;
+its hooks do nothing from then on:
 ! ccreload uninstall`,
 		Example: `  ccreload uninstall --dry-run   only say what would go
   ccreload uninstall`,
@@ -82,6 +82,13 @@ func (a *app) uninstall(ctx context.Context, dryRun, laterData bool) error {
 		}
 		for _, path := range l.kept {
 			say("kept %s: %s", path, l.why)
+		}
+	}
+	if !dryRun && a.host.Session != "" {
+		if err := hook.End(a.host.Session); err != nil {
+			failed = append(failed, err)
+		} else {
+			say("The hooks of this session do nothing from now on.")
 		}
 	}
 	if a.host.Home == "" {

@@ -155,6 +155,9 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 		log.note("not Claude Code: no answer", "host", from.Name, "event", string(p.Event))
 		return answer{}, nil
 	}
+	if ended(p) {
+		return answer{}, nil
+	}
 	// A plugin root that is not there means that the plugin was removed or
 	// updated under a running session (case F07).
 	if info, err := os.Stat(from.Root); from.Root == "" || err != nil || !info.IsDir() {
@@ -224,6 +227,41 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 	}
 	encoded, err := from.Dialect.Encode(p.Event, out)
 	return answer{encoded, call}, err
+}
+
+// End has the hooks of a session do nothing from now on: what was removed in it would
+// be there again after its next turn. The mark for that is in the directory for
+// temporary files and goes with the session.
+func End(session string) error {
+	path := endMark(session)
+	if path == "" {
+		return nil
+	}
+	_, err := state.CreateExclusive(path, nil)
+	return err
+}
+
+// ended reports whether the hooks of the session are to do nothing.
+func ended(p host.Payload) bool {
+	path := endMark(p.SessionID)
+	if path == "" {
+		return false
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return false
+	}
+	if p.Event == host.SessionEnd {
+		os.Remove(path) // else the system does
+	}
+	return true
+}
+
+// endMark returns the mark of a session, "" where no file can be called so.
+func endMark(session string) string {
+	if session == "" || len(session) > 64 || strings.Trim(session, "0123456789-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		return ""
+	}
+	return filepath.Join(os.TempDir(), "ccreload-ended-"+session)
 }
 
 // idle reports whether the plugin that is called by its name has nothing to do, and
