@@ -155,15 +155,12 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 		log.note("not Claude Code: no answer", "host", from.Name, "event", string(p.Event))
 		return answer{}, nil
 	}
-	if ended(p) {
-		return answer{}, nil
-	}
 	// A plugin root that is not there means that the plugin was removed or
 	// updated under a running session (case F07).
 	if info, err := os.Stat(from.Root); from.Root == "" || err != nil || !info.IsDir() {
 		return answer{}, fmt.Errorf("plugin root %q is not a directory", from.Root)
 	}
-	if r.idle(from, p, log) {
+	if r.idle(from, p, log) || ended(p) {
 		return answer{}, nil
 	}
 	profile, err := r.profile(from.Root)
