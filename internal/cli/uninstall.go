@@ -85,10 +85,10 @@ func (a *app) uninstall(ctx context.Context, dryRun, laterData bool) error {
 		}
 	}
 	if !dryRun && a.host.Session != "" {
-		if err := hook.End(a.host.Session); err != nil {
-			failed = append(failed, err)
-		} else {
+		if hook.End(a.host.Session) {
 			say("The hooks of this session do nothing from now on.")
+		} else {
+			say("The hooks of this session may write anew at its next turn: end it, and do this once more.")
 		}
 	}
 	if a.host.Home == "" {

@@ -228,14 +228,14 @@ func (r Run) answer(log *log, c *clock) (answer, error) {
 
 // End has the hooks of a session do nothing from now on: what was removed in it would
 // be there again after its next turn. The mark for that is in the directory for
-// temporary files and goes with the session.
-func End(session string) error {
+// temporary files and goes with the session. It reports whether that is so.
+func End(session string) bool {
 	path := endMark(session)
 	if path == "" {
-		return nil
+		return false
 	}
 	_, err := state.CreateExclusive(path, nil)
-	return err
+	return err == nil
 }
 
 // ended reports whether the hooks of the session are to do nothing.
