@@ -706,16 +706,25 @@ func (im *importer) original(name, dir string) (tree, error) {
 	return t, im.collect(t, name, dir, "", []fs.FileInfo{info})
 }
 
+// list returns what is in a directory, and notes it where that is nothing.
+func (im *importer) list(dir string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(im.files, dir)
+	if err != nil {
+		return nil, unreadable(dir, err)
+	}
+	if len(entries) == 0 {
+		im.left.empty = append(im.left.empty, dir)
+	}
+	return entries, nil
+}
+
 // collect adds the files below dir to t, below to. Links are followed, as the host
 // does when it installs a plugin, but not out of what is imported, nor to one of
 // the directories above, which are around.
 func (im *importer) collect(t tree, plugin, dir, to string, around []fs.FileInfo) error {
-	entries, err := fs.ReadDir(im.files, dir)
+	entries, err := im.list(dir)
 	if err != nil {
-		return unreadable(dir, err)
-	}
-	if len(entries) == 0 {
-		im.left.empty = append(im.left.empty, dir)
+		return err
 	}
 	for _, d := range entries {
 		p, name := path.Join(dir, d.Name()), path.Join(to, d.Name())

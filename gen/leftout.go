@@ -61,12 +61,9 @@ func (im *importer) around(dir string) error {
 	if im.dirs[dir] {
 		return nil
 	}
-	entries, err := fs.ReadDir(im.files, dir)
+	entries, err := im.list(dir)
 	if err != nil {
-		return unreadable(dir, err)
-	}
-	if len(entries) == 0 {
-		im.left.empty = append(im.left.empty, dir)
+		return err
 	}
 	for _, d := range entries {
 		p := path.Join(dir, d.Name())
